@@ -1,0 +1,62 @@
+// An agent: a named declaration of who answers and what it may use. The declaration is the grant (law 8).
+
+import type { Event } from './event.ts';
+import type { Effort } from './model.ts';
+import type { PermissionMode, Rule } from './permission.ts';
+import type { JsonSchema } from './schema.ts';
+
+export const DEFAULT_AGENT = 'crab';
+
+export interface Agent {
+  readonly name: string;
+  /** `PROVIDER/ID` or `ID`; absent for the default. */
+  readonly model?: string;
+  readonly fallbackModel?: string;
+  readonly effort?: Effort;
+  /** The tools it may see; absent for all of them. */
+  readonly tools?: readonly string[];
+}
+
+/** Bounds of one run, chosen at the edge and enforced by the engine before each request. */
+export interface Limits {
+  /** Exchanges with the model. */
+  readonly turns?: number;
+  readonly budgetUsd?: number;
+  /** Tokens that the model may write in one message. */
+  readonly maxTokens?: number;
+}
+
+/** A file of instructions that was found for this folder, nearest last. */
+export interface InstructionFile {
+  readonly path: string;
+  readonly text: string;
+}
+
+export interface Instructions {
+  /** Takes the place of the built-in prompt. */
+  readonly system?: string;
+  readonly append: readonly string[];
+  readonly files: readonly InstructionFile[];
+  /** Facts about where we are, one a line: date, folder, branch. */
+  readonly environment: readonly string[];
+}
+
+/** Everything that was decided at the edge about one conversation, as one plain value. */
+export interface Declaration {
+  readonly agent: Agent;
+  readonly mode: PermissionMode;
+  readonly rules: readonly Rule[];
+  /** Folders beside the working directory that count as inside. Absolute. */
+  readonly directories: readonly string[];
+  /** Tool names that are not offered at all. */
+  readonly withoutTools: readonly string[];
+  readonly limits: Limits;
+  readonly instructions: Instructions;
+  /** Whether somebody can answer questions. If not, what would be asked is refused (law 3). */
+  readonly canAsk: boolean;
+  /** The run must end with a value of this shape. */
+  readonly outputSchema?: JsonSchema;
+}
+
+/** Runs one prompt of an agent: our engine, or another vendor's agent behind the same shape. */
+export type Runner<Run> = (run: Run) => AsyncIterable<readonly Event[]>;

@@ -1,0 +1,28 @@
+// A conversation is a pair of names, (agent, sender), with one session in front; a session is one tape file.
+
+/** `sender` says who speaks, such as `cli:01J…` or `tg:12345`; what they may do never comes from it. */
+export interface Address {
+  readonly agent: string;
+  readonly sender: string;
+}
+
+/** Which session a conversation opens with. */
+export type SessionChoice =
+  /** A file of its own, written when the first prompt arrives. */
+  | { readonly kind: 'new'; readonly id?: string }
+  /** The newest session of this folder. */
+  | { readonly kind: 'continue' }
+  /** An id, or the beginning of one. */
+  | { readonly kind: 'resume'; readonly id: string }
+  | { readonly kind: 'file'; readonly path: string }
+  /** Nothing is written. */
+  | { readonly kind: 'memory' };
+
+export interface SessionInfo {
+  readonly id: string;
+  /** Absent for a session that is kept in memory. */
+  readonly path?: string;
+  readonly name?: string;
+  readonly cwd: string;
+  readonly messages: number;
+}

@@ -1,0 +1,113 @@
+// Everything that a run says, in one union. Channels, hosts and tapes live on it; each of its outward
+// forms is one total mapping in `faces`, so that a new event fails to compile until every face has an answer.
+
+import type { Effect } from './command.ts';
+import type { Display } from './display.ts';
+import type { ErrorData } from './errors.ts';
+import type { AssistantMessage, ToolResultMessage, UserMessage } from './message.ts';
+import type { ModelRetry } from './model.ts';
+import type { PermissionMode } from './permission.ts';
+import type { Question } from './question.ts';
+import type { Usage } from './usage.ts';
+
+export type Event =
+  | RunStart
+  /** The prompt is on disk: it will not be lost from here on. */
+  | { readonly type: 'promptAccepted'; readonly message: UserMessage }
+  /** One exchange with the model begins; `turn` counts from 1. */
+  | { readonly type: 'turnStart'; readonly turn: number }
+  | { readonly type: 'messageStart'; readonly id: string; readonly model: string }
+  | { readonly type: 'contentDelta'; readonly index: number; readonly delta: string }
+  | { readonly type: 'thinkingDelta'; readonly index: number; readonly delta: string }
+  | { readonly type: 'toolUseStart'; readonly index: number; readonly id: string; readonly name: string }
+  | { readonly type: 'toolUseDelta'; readonly id: string; readonly delta: string }
+  | { readonly type: 'contentBlockStop'; readonly index: number }
+  /** The answer is complete and on disk; it replaces the deltas before it. */
+  | { readonly type: 'messageEnd'; readonly message: AssistantMessage }
+  /** A call passed every check and runs. */
+  | {
+      readonly type: 'toolStart';
+      readonly id: string;
+      readonly name: string;
+      readonly input: Readonly<Record<string, unknown>>;
+      readonly display: Display;
+    }
+  | { readonly type: 'toolOutputDelta'; readonly id: string; readonly delta: string }
+  | { readonly type: 'toolProgress'; readonly id: string; readonly display: Display }
+  | {
+      readonly type: 'toolResult';
+      readonly message: ToolResultMessage;
+      readonly display?: Display;
+      readonly durationMs: number;
+    }
+  | { readonly type: 'question'; readonly question: Question }
+  | { readonly type: 'questionAnswered'; readonly id: string; readonly allowed?: boolean }
+  /** A call was refused before it ran. Its `toolResult` follows. */
+  | PermissionDenied
+  | (ModelRetry & { readonly model: string })
+  | Recovery
+  /** After each answer: how full the model's context is, by the provider's own count. */
+  | { readonly type: 'contextUsage'; readonly tokens: number; readonly window?: number }
+  | { readonly type: 'notice'; readonly level: 'info' | 'warning'; readonly text: string }
+  /** The outcome of a line that was a command. */
+  | { readonly type: 'commandResult'; readonly name: string; readonly effect: Effect }
+  | { readonly type: 'shellStart'; readonly command: string }
+  | { readonly type: 'shellOutput'; readonly delta: string }
+  | {
+      readonly type: 'shellEnd';
+      readonly command: string;
+      readonly exitCode: number | null;
+      readonly timedOut: boolean;
+    }
+  | RunEnd;
+
+export type EventType = Event['type'];
+
+export interface RunStart {
+  readonly type: 'runStart';
+  readonly agent: string;
+  readonly sender: string;
+  readonly session: string;
+  readonly cwd: string;
+  /** Absent when no model is needed. */
+  readonly model?: { readonly provider: string; readonly id: string };
+  readonly mode: PermissionMode;
+  readonly tools: readonly string[];
+}
+
+export interface PermissionDenied {
+  readonly type: 'permissionDenied';
+  readonly id: string;
+  readonly tool: string;
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly reason: string;
+}
+
+/** The engine mended something by itself, within its bounds; `attempt` counts from 1. */
+export interface Recovery {
+  readonly type: 'recovery';
+  readonly cause: 'promptTooLong' | 'outputLimit' | 'fallbackModel' | 'stopHook';
+  readonly attempt: number;
+  readonly maxAttempts: number;
+  readonly detail: string;
+}
+
+/** Why a run ended. `done`: the model had nothing more to do. `command`: no model was needed. */
+export type Outcome = 'done' | 'command' | 'cancelled' | 'turnLimit' | 'budget' | 'refused' | 'failed';
+
+export interface RunEnd {
+  readonly type: 'runEnd';
+  readonly outcome: Outcome;
+  readonly error?: ErrorData;
+  /** The text of the last assistant message. */
+  readonly text: string;
+  readonly turns: number;
+  /** All requests of the run together. */
+  readonly usage: Usage;
+  readonly durationMs: number;
+  /** Milliseconds spent waiting for providers. */
+  readonly apiMs: number;
+  readonly denials: readonly PermissionDenied[];
+  /** The value that a `--json-schema` run ended with. */
+  readonly structured?: unknown;
+}

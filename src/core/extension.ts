@@ -1,0 +1,56 @@
+// The only way that a capability enters: built-in tools and a person's own use the same door. Methods are
+// asynchronous and speak plain data, so that an extension may live in a worker.
+
+import type { CommandInfo, Effect } from './command.ts';
+import type { Event } from './event.ts';
+import type { JsonObject } from './schema.ts';
+import type { Identity, Tool, ToolOutput } from './tool.ts';
+
+export interface CallInfo {
+  readonly id: string;
+  readonly tool: string;
+  readonly input: JsonObject;
+  readonly identity: Identity;
+}
+
+/** What a command may do to its conversation, beside answering. */
+export interface CommandContext {
+  readonly identity: Identity;
+  readonly commands: readonly CommandInfo[];
+  readonly tools: readonly { readonly name: string; readonly description: string }[];
+  /** The model's name as resolved, or why there is none. */
+  model(): Promise<string>;
+  control(control: Control): Promise<void>;
+}
+
+/** Changes to a conversation that take effect at the next step boundary. */
+export type Control =
+  | { readonly kind: 'setMode'; readonly mode: string }
+  | { readonly kind: 'setModel'; readonly model: string }
+  | { readonly kind: 'setName'; readonly name: string }
+  /** Start again from nothing: a new session takes this one's place; the old one stays. */
+  | { readonly kind: 'newSession' }
+  /** Mark this point; what came before leaves the model's view and stays on the tape. */
+  | { readonly kind: 'anchor'; readonly name: string; readonly summary: string };
+
+export interface Command extends CommandInfo {
+  run(args: string, context: CommandContext): Promise<Effect>;
+}
+
+export interface Extension {
+  readonly name: string;
+  tools?(): Promise<readonly Tool[]>;
+  commands?(): Promise<readonly Command[]>;
+  /** A paragraph for the system prompt. */
+  prompt?(): Promise<string>;
+  /** Replaces a prompt before it enters the conversation; undefined leaves it as it is. */
+  preprocess?(text: string, identity: Identity): Promise<string | undefined>;
+  /** May refuse a call; the reason is told to the model. */
+  beforeCall?(call: CallInfo): Promise<{ readonly block: true; readonly reason: string } | undefined>;
+  /** May replace a result. */
+  afterCall?(call: CallInfo, output: ToolOutput): Promise<ToolOutput | undefined>;
+  /** The model has nothing more to do: a returned text sends it back to work. */
+  beforeStop?(identity: Identity, text: string): Promise<{ readonly retry: string } | undefined>;
+  /** Told after the fact; slow listeners delay nobody. */
+  onEvents?(events: readonly Event[], identity: Identity): Promise<void>;
+}

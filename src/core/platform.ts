@@ -1,0 +1,50 @@
+// The one interface between whoever speaks and whatever answers. The runtime implements it, a protocol
+// carries it, a channel holds it, and a channel cannot tell near from far.
+
+import type { Declaration } from './agent.ts';
+import type { CommandInfo } from './command.ts';
+import type { Address, SessionChoice, SessionInfo } from './conversation.ts';
+import type { Event } from './event.ts';
+import type { Control } from './extension.ts';
+import type { ImageContent } from './message.ts';
+import type { Answer } from './question.ts';
+
+export interface OpenRequest {
+  readonly agent: string;
+  /** Absent for a client of its own: `cli:<session id>`. */
+  readonly sender?: string;
+  readonly cwd: string;
+  readonly session: SessionChoice;
+  readonly name?: string;
+  readonly declaration: Declaration;
+  /** Commands that the channel carries out itself. */
+  readonly commands: readonly CommandInfo[];
+}
+
+export interface OpenReply {
+  readonly address: Address;
+  readonly session: SessionInfo;
+  readonly commands: readonly CommandInfo[];
+  /** What the person should know about the session, such as a torn tail that was set aside. */
+  readonly notices: readonly string[];
+}
+
+export interface Prompt {
+  readonly text: string;
+  readonly images?: readonly ImageContent[];
+}
+
+export interface Platform {
+  /** Throws `CrabError` (`session-held`, `session-unknown`, `storage-failed`, …). */
+  open(request: OpenRequest): Promise<OpenReply>;
+  /**
+   * Runs one line of input to its end: a command, a shell line or a prompt, as its first letters say. Prompts
+   * of one conversation queue up. The last event is `runEnd`; it does not throw. Aborting the signal cancels.
+   */
+  prompt(address: Address, prompt: Prompt, signal: AbortSignal): AsyncIterable<readonly Event[]>;
+  /** False when the question is no longer open; the first valid answer wins. */
+  answer(address: Address, questionId: string, answer: Answer): Promise<boolean>;
+  control(address: Address, control: Control): Promise<void>;
+  /** Everything acknowledged is on disk when this resolves. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,73 @@
+// Tokens and money of one request or of many, as the provider reported them: never an estimate.
+
+/** Counts are tokens. `input` excludes what was read from or written to the provider's cache. */
+export interface Usage {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
+  readonly totalTokens: number;
+  /** US dollars, zero where the price is not known. */
+  readonly cost: Cost;
+}
+
+export interface Cost {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
+  readonly total: number;
+}
+
+/** US dollars for a million tokens of each class. */
+export interface Price {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
+}
+
+export type TokenCounts = Pick<Usage, 'input' | 'output' | 'cacheRead' | 'cacheWrite'>;
+
+const NO_COST: Cost = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };
+
+export const NO_USAGE: Usage = {
+  input: 0,
+  output: 0,
+  cacheRead: 0,
+  cacheWrite: 0,
+  totalTokens: 0,
+  cost: NO_COST,
+};
+
+export function usageOf(tokens: TokenCounts, price?: Price): Usage {
+  const { input, output, cacheRead, cacheWrite } = tokens;
+  const totalTokens = input + output + cacheRead + cacheWrite;
+  return { input, output, cacheRead, cacheWrite, totalTokens, cost: costOf(tokens, price) };
+}
+
+function costOf(tokens: TokenCounts, price: Price | undefined): Cost {
+  if (price === undefined) return NO_COST;
+  const input = (tokens.input * price.input) / 1e6;
+  const output = (tokens.output * price.output) / 1e6;
+  const cacheRead = (tokens.cacheRead * price.cacheRead) / 1e6;
+  const cacheWrite = (tokens.cacheWrite * price.cacheWrite) / 1e6;
+  return { input, output, cacheRead, cacheWrite, total: input + output + cacheRead + cacheWrite };
+}
+
+export function addUsage(a: Usage, b: Usage): Usage {
+  return {
+    input: a.input + b.input,
+    output: a.output + b.output,
+    cacheRead: a.cacheRead + b.cacheRead,
+    cacheWrite: a.cacheWrite + b.cacheWrite,
+    totalTokens: a.totalTokens + b.totalTokens,
+    cost: {
+      input: a.cost.input + b.cost.input,
+      output: a.cost.output + b.cost.output,
+      cacheRead: a.cost.cacheRead + b.cost.cacheRead,
+      cacheWrite: a.cost.cacheWrite + b.cost.cacheWrite,
+      total: a.cost.total + b.cost.total,
+    },
+  };
+}
