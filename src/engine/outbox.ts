@@ -6,21 +6,27 @@ interface Item<T> {
   readonly after: Promise<void> | undefined;
 }
 
+export interface OutboxOptions<T> {
+  /** The listener left before the end. */
+  onAbandon(): void;
+  /** What was to be acknowledged never became durable: the last events, in place of all that wait. */
+  onLost(error: unknown): readonly T[];
+}
+
 export class Outbox<T> implements AsyncIterable<readonly T[]> {
   readonly #items: Item<T>[] = [];
-  readonly #onAbandon: () => void;
+  readonly #options: OutboxOptions<T>;
   #ended = false;
   #wake: (() => void) | undefined;
   #drained: (() => void)[] = [];
 
-  /** `onAbandon` is called when the listener leaves before the end. */
-  constructor(onAbandon: () => void) {
-    this.#onAbandon = onAbandon;
+  constructor(options: OutboxOptions<T>) {
+    this.#options = options;
   }
 
   /** Queues one batch; it leaves after everything queued before it and, where given, after `after` resolves. */
   push(events: readonly T[], after?: Promise<void>): void {
-    if (events.length === 0 && after === undefined) return;
+    if (this.#ended || (events.length === 0 && after === undefined)) return;
     // A rejection is met when the item's turn comes; until then it is nobody's fault.
     after?.catch(() => {});
     this.#items.push({ events, after });
@@ -47,9 +53,8 @@ export class Outbox<T> implements AsyncIterable<readonly T[]> {
     return {
       next: () => this.#next(),
       return: () => {
-        this.#onAbandon();
-        this.#items.length = 0;
-        this.#released();
+        this.#options.onAbandon();
+        this.#clear();
         return Promise.resolve({ done: true, value: undefined });
       },
     };
@@ -59,10 +64,10 @@ export class Outbox<T> implements AsyncIterable<readonly T[]> {
     for (;;) {
       const item = this.#items[0];
       if (item !== undefined) {
-        if (item.after !== undefined) await item.after;
+        const events = item.after === undefined ? item.events : await this.#durable(item);
         this.#items.shift();
         if (this.#items.length === 0) this.#released();
-        if (item.events.length > 0) return { done: false, value: item.events };
+        if (events.length > 0) return { done: false, value: events };
       } else if (this.#ended) {
         return { done: true, value: undefined };
       } else {
@@ -72,6 +77,22 @@ export class Outbox<T> implements AsyncIterable<readonly T[]> {
         this.#wake = undefined;
       }
     }
+  }
+
+  async #durable({ events, after }: Item<T>): Promise<readonly T[]> {
+    try {
+      await after;
+      return events;
+    } catch (error) {
+      this.#clear();
+      this.#ended = true;
+      return this.#options.onLost(error);
+    }
+  }
+
+  #clear(): void {
+    this.#items.length = 0;
+    this.#released();
   }
 
   #released(): void {

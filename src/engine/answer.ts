@@ -1,0 +1,174 @@
+// One assistant message while it arrives: chunks go in, the message comes out, whole or cut short. Blocks are kept
+// by the index that the provider gave them, so that a stream may interleave them.
+
+import type { AssistantContent, AssistantMessage, StopReason, ToolCallContent } from '../core/message.ts';
+import type { ModelChunk, ModelInfo } from '../core/model.ts';
+import { type TokenCounts, usageOf } from '../core/usage.ts';
+
+type Block =
+  | { readonly type: 'text'; text: string }
+  | { readonly type: 'thinking'; text: string; signature?: string; redacted?: boolean }
+  | {
+      readonly type: 'toolCall';
+      readonly id: string;
+      readonly name: string;
+      json: string;
+      /** Set when the block is complete. */
+      call?: ToolCallContent | BadCall;
+    };
+
+/** A call whose arguments are no JSON object: it is answered with an error and never run. */
+export interface BadCall {
+  readonly type: 'badCall';
+  readonly id: string;
+  readonly name: string;
+  readonly reason: string;
+}
+
+export const NO_TOKENS: TokenCounts = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+
+export class Answer {
+  readonly #info: ModelInfo;
+  readonly #blocks = new Map<number, Block>();
+  readonly #callIndex = new Map<string, number>();
+  #text = '';
+
+  constructor(info: ModelInfo) {
+    this.#info = info;
+  }
+
+  /** All text so far, whatever block it stands in. */
+  get text(): string {
+    return this.#text;
+  }
+
+  get isEmpty(): boolean {
+    return this.#blocks.size === 0;
+  }
+
+  /** Calls whose arguments could not be read, in order. */
+  get badCalls(): readonly BadCall[] {
+    return this.#inOrder().flatMap((block) =>
+      block.type === 'toolCall' && block.call?.type === 'badCall' ? [block.call] : [],
+    );
+  }
+
+  /** Takes a chunk; returns the call that it completed, if it did. */
+  take(chunk: ModelChunk): ToolCallContent | BadCall | undefined {
+    switch (chunk.type) {
+      case 'contentDelta':
+        this.#text += chunk.delta;
+        this.#textBlock(chunk.index).text += chunk.delta;
+        return undefined;
+      case 'thinkingDelta':
+        this.#thinkingBlock(chunk.index).text += chunk.delta;
+        return undefined;
+      case 'thinkingSignature': {
+        const block = this.#thinkingBlock(chunk.index);
+        block.signature = (block.signature ?? '') + chunk.signature;
+        if (chunk.redacted === true) block.redacted = true;
+        return undefined;
+      }
+      case 'toolUseStart':
+        this.#blocks.set(chunk.index, { type: 'toolCall', id: chunk.id, name: chunk.name, json: '' });
+        this.#callIndex.set(chunk.id, chunk.index);
+        return undefined;
+      case 'toolUseDelta': {
+        const block = this.#blocks.get(this.#callIndex.get(chunk.id) ?? -1);
+        if (block?.type === 'toolCall') block.json += chunk.delta;
+        return undefined;
+      }
+      case 'contentBlockStop':
+        return this.#stopBlock(chunk.index);
+      default:
+        return undefined;
+    }
+  }
+
+  /** The message so far. One that was cut short holds only the calls that were complete. */
+  message(how: {
+    readonly stopReason: StopReason;
+    readonly tokens: TokenCounts;
+    readonly timestamp: number;
+    readonly errorMessage?: string;
+  }): AssistantMessage {
+    const { api, provider, id, price } = this.#info;
+    return {
+      role: 'assistant',
+      content: this.#inOrder().flatMap(finished),
+      api,
+      provider,
+      model: id,
+      usage: usageOf(how.tokens, price),
+      stopReason: how.stopReason,
+      ...(how.errorMessage !== undefined && { errorMessage: how.errorMessage }),
+      timestamp: how.timestamp,
+    };
+  }
+
+  #stopBlock(index: number): ToolCallContent | BadCall | undefined {
+    const block = this.#blocks.get(index);
+    if (block?.type !== 'toolCall' || block.call !== undefined) return undefined;
+    block.call = readCall(block);
+    return block.call;
+  }
+
+  #inOrder(): readonly Block[] {
+    return [...this.#blocks.entries()].sort(([a], [b]) => a - b).map(([, block]) => block);
+  }
+
+  #textBlock(index: number): { text: string } {
+    const block = this.#blocks.get(index);
+    if (block?.type === 'text') return block;
+    const made: Block = { type: 'text', text: '' };
+    this.#blocks.set(index, made);
+    return made;
+  }
+
+  #thinkingBlock(index: number): Extract<Block, { type: 'thinking' }> {
+    const block = this.#blocks.get(index);
+    if (block?.type === 'thinking') return block;
+    const made: Extract<Block, { type: 'thinking' }> = { type: 'thinking', text: '' };
+    this.#blocks.set(index, made);
+    return made;
+  }
+}
+
+function finished(block: Block): readonly AssistantContent[] {
+  switch (block.type) {
+    case 'text':
+      return block.text === '' ? [] : [{ type: 'text', text: block.text }];
+    case 'thinking':
+      return [
+        {
+          type: 'thinking',
+          thinking: block.text,
+          ...(block.signature !== undefined && { thinkingSignature: block.signature }),
+          ...(block.redacted === true && { redacted: true }),
+        },
+      ];
+    case 'toolCall':
+      if (block.call === undefined) return [];
+      // The history must hold the call that its error answers; its arguments were never an object.
+      if (block.call.type === 'badCall')
+        return [{ type: 'toolCall', id: block.id, name: block.name, arguments: {} }];
+      return [block.call];
+  }
+}
+
+function readCall(block: {
+  readonly id: string;
+  readonly name: string;
+  readonly json: string;
+}): ToolCallContent | BadCall {
+  const { id, name } = block;
+  const bad = (reason: string): BadCall => ({ type: 'badCall', id, name, reason });
+  try {
+    const value: unknown = block.json.trim() === '' ? {} : JSON.parse(block.json);
+    if (typeof value !== 'object' || value === null || Array.isArray(value))
+      return bad('The arguments must be a JSON object.');
+    return { type: 'toolCall', id, name, arguments: value as Record<string, unknown> };
+  } catch (error) {
+    return bad(`The arguments are not valid JSON: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}

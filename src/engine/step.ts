@@ -1,0 +1,215 @@
+// The calls of one assistant message. Calls that are safe beside others run together, the rest one by one in call
+// order; a safe call that needs no question starts while the message still streams. Results are recorded as they
+// come (the view puts them in call order), and never before the message that asked for them.
+
+import type { Event, PermissionDenied } from '../core/event.ts';
+import type { Clock } from '../core/host.ts';
+import { MAX_PARALLEL_CALLS } from '../core/limits.ts';
+import { type ToolCallContent, type ToolResultMessage, toolResultMessage } from '../core/message.ts';
+import { errorOutput, type ToolOutput } from '../core/tool.ts';
+import type { BadCall } from './answer.ts';
+import { type CallEnvironment, displayOf, judge, type Planned, permit, planCall, runCall } from './call.ts';
+import type { Outbox } from './outbox.ts';
+
+export interface StepOptions {
+  readonly environment: CallEnvironment;
+  readonly outbox: Outbox<Event>;
+  readonly clock: Clock;
+  /** Aborting it ends every call of the step. */
+  readonly signal: AbortSignal;
+  /** Puts a result on the tape and in the view. */
+  record(message: ToolResultMessage): { readonly synced: Promise<void> };
+}
+
+export interface StepResult {
+  readonly denials: readonly PermissionDenied[];
+  /** The last call of the message was refused, so nothing was done since. */
+  readonly endedRefused: boolean;
+}
+
+interface Pending {
+  readonly call: ToolCallContent;
+  readonly planned: Promise<Planned>;
+  /** Set once the call has been started early. */
+  started?: Promise<void>;
+}
+
+export class Step {
+  readonly #options: StepOptions;
+  readonly #controller = new AbortController();
+  readonly #pending: Pending[] = [];
+  readonly #denials: PermissionDenied[] = [];
+  readonly #limiter = createLimiter(MAX_PARALLEL_CALLS);
+  readonly #onAbort: () => void;
+  #early: Promise<void> = Promise.resolve();
+  #earlyEnded = false;
+  #written: () => void = () => {};
+  readonly #isWritten = new Promise<void>((resolve) => {
+    this.#written = resolve;
+  });
+  #abandoned = false;
+  #lastRefused = false;
+  #skipRest = false;
+
+  constructor(options: StepOptions) {
+    this.#options = options;
+    this.#onAbort = () => this.#controller.abort(options.signal.reason);
+    if (options.signal.aborted) this.#onAbort();
+    else options.signal.addEventListener('abort', this.#onAbort, { once: true });
+  }
+
+  /** A call is complete while its message still streams: starts it when that can do no harm. */
+  arrived(call: ToolCallContent): void {
+    const pending: Pending = { call, planned: planCall(call, this.#options.environment) };
+    this.#pending.push(pending);
+    if (this.#earlyEnded) return;
+    this.#early = this.#early.then(() => this.#considerEarly(pending));
+  }
+
+  /** A call that cannot be read keeps its place, so that nothing behind it starts early. */
+  arrivedBad(bad: BadCall): void {
+    this.#earlyEnded = true;
+    const call: ToolCallContent = { type: 'toolCall', id: bad.id, name: bad.name, arguments: {} };
+    this.#pending.push({ call, planned: Promise.resolve({ call, failure: bad.reason }) });
+  }
+
+  /** The message came to nothing: what was started early ends, and no result is kept. */
+  async abandon(): Promise<void> {
+    this.#earlyEnded = true;
+    this.#abandoned = true;
+    this.#controller.abort(new Error('The message was not completed.'));
+    this.#written();
+    await this.#early;
+    await this.#settle();
+  }
+
+  /** The message is on the tape and will be durable when `synced` resolves: runs what is left. */
+  async finish(synced: Promise<void>): Promise<StepResult> {
+    try {
+      this.#written();
+      await this.#early;
+      await this.#runAll(synced);
+      return { denials: this.#denials, endedRefused: this.#lastRefused };
+    } catch (error) {
+      this.#controller.abort(error);
+      throw error;
+    } finally {
+      await this.#settle();
+    }
+  }
+
+  /** Nothing of the step runs on behind its back. */
+  async #settle(): Promise<void> {
+    await Promise.allSettled(this.#pending.map((pending) => pending.started));
+    this.#options.signal.removeEventListener('abort', this.#onAbort);
+  }
+
+  async #considerEarly(pending: Pending): Promise<void> {
+    if (this.#earlyEnded) return;
+    const planned = await pending.planned;
+    const safe = !('failure' in planned) && planned.plan.parallel && planned.plan.repeatable;
+    if (!safe || (await judge(planned, this.#options.environment)).decision !== 'allow') {
+      this.#earlyEnded = true;
+      return;
+    }
+    this.#start(pending, Promise.resolve());
+  }
+
+  async #runAll(synced: Promise<void>): Promise<void> {
+    let together: Promise<void>[] = [];
+    for (const pending of this.#pending) {
+      const planned = await pending.planned;
+      const parallel = !('failure' in planned) && planned.plan.parallel;
+      if (!parallel) {
+        await Promise.all(together);
+        together = [];
+      }
+      const running = pending.started ?? this.#start(pending, synced);
+      if (parallel) together.push(running);
+      else await running;
+    }
+    await Promise.all(together);
+  }
+
+  #start(pending: Pending, synced: Promise<void>): Promise<void> {
+    const running = this.#limiter(() => this.#run(pending, synced));
+    // Whoever awaits it meets the failure; that may be later than the failure itself.
+    running.catch(() => {});
+    pending.started = running;
+    return running;
+  }
+
+  async #run({ call, planned: planning }: Pending, synced: Promise<void>): Promise<void> {
+    const { environment, clock, outbox } = this.#options;
+    const signal = this.#controller.signal;
+    const planned = await planning;
+    const startedAt = clock.monotonic();
+    const isLast = this.#pending.at(-1)?.call === call;
+    if (signal.aborted) return this.#record(call, errorOutput('Not run: the run was cancelled.'), startedAt);
+    if ('failure' in planned) return this.#record(call, errorOutput(planned.failure), startedAt);
+    if (this.#skipRest && !planned.plan.parallel)
+      return this.#record(
+        call,
+        errorOutput('Not run: an earlier command of this message failed.'),
+        startedAt,
+      );
+    const permission = await this.#permitted(planned);
+    if (!permission.granted) {
+      this.#denials.push(permission.denied);
+      if (isLast) this.#lastRefused = true;
+      if (planned.plan.access.kind === 'command') this.#skipRest = true;
+      outbox.push([permission.denied]);
+      return this.#record(call, errorOutput(permission.denied.reason), startedAt);
+    }
+    if (!planned.plan.repeatable) await synced;
+    const display = await displayOf(planned);
+    const { tool, input } = planned;
+    outbox.push([{ type: 'toolStart', id: call.id, name: tool.name, input, display }]);
+    const output = await runCall(planned, environment, signal);
+    if (output.isError && planned.plan.access.kind === 'command') this.#skipRest = true;
+    await this.#record(call, output, startedAt);
+  }
+
+  async #permitted(planned: Exclude<Planned, { failure: string }>): ReturnType<typeof permit> {
+    try {
+      return await permit(planned, this.#options.environment, this.#controller.signal);
+    } catch (error) {
+      const reason = `It could not be asked about: ${error instanceof Error ? error.message : String(error)}`;
+      const { call, tool, input } = planned;
+      return {
+        granted: false,
+        denied: { type: 'permissionDenied', id: call.id, tool: tool.name, input, reason },
+      };
+    }
+  }
+
+  async #record(call: ToolCallContent, output: ToolOutput, startedAt: number): Promise<void> {
+    await this.#isWritten;
+    // The message that asked for it is not on the tape, and never will be.
+    if (this.#abandoned) return;
+    const { clock, outbox, record } = this.#options;
+    const { isError, display } = output;
+    const content =
+      output.content.length > 0 ? output.content : [{ type: 'text', text: '(no output)' } as const];
+    const message = toolResultMessage(call, content, { isError, timestamp: clock.now() });
+    const { synced } = record(message);
+    const durationMs = clock.monotonic() - startedAt;
+    outbox.push([{ type: 'toolResult', message, ...(display && { display }), durationMs }], synced);
+  }
+}
+
+/** At most `limit` tasks at once, begun in the order they were given. */
+function createLimiter(limit: number): <T>(task: () => Promise<T>) => Promise<T> {
+  let running = 0;
+  const waiting: (() => void)[] = [];
+  return async (task) => {
+    if (running >= limit) await new Promise<void>((resolve) => waiting.push(resolve));
+    running++;
+    try {
+      return await task();
+    } finally {
+      running--;
+      waiting.shift()?.();
+    }
+  };
+}
