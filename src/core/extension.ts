@@ -2,6 +2,7 @@
 // asynchronous and speak plain data, so that an extension may live in a worker.
 
 import type { CommandInfo, Effect } from './command.ts';
+import type { SessionInfo } from './conversation.ts';
 import type { Event } from './event.ts';
 import type { JsonObject } from './schema.ts';
 import type { Identity, Tool, ToolOutput } from './tool.ts';
@@ -15,10 +16,12 @@ export interface CallInfo {
 
 /** What a command may do to its conversation, beside answering. */
 export interface CommandContext {
-  readonly identity: Identity;
+  /** As it is at this moment: a control may have changed it. */
+  identity(): Identity;
+  session(): SessionInfo;
   readonly commands: readonly CommandInfo[];
   readonly tools: readonly { readonly name: string; readonly description: string }[];
-  /** The model's name as resolved, or why there is none. */
+  /** The model's name as resolved; throws `CrabError` when there is none. */
   model(): Promise<string>;
   control(control: Control): Promise<void>;
 }

@@ -1,0 +1,158 @@
+// Every flag of `crab` in one table: the parser, the help and the check for mistyped names all read it. Spellings
+// follow the field's where one exists, so that scripts written for another agent need few changes.
+
+export interface Flag {
+  readonly name: string;
+  /** Other spellings, long or of one letter. */
+  readonly also?: readonly string[];
+  /** How the value is written in help; absent for a switch. */
+  readonly value?: string;
+  /** May be given several times. */
+  readonly many?: boolean;
+  /** The value may be left out. */
+  readonly optional?: boolean;
+  readonly choices?: readonly string[];
+  readonly group: 'Run' | 'Session' | 'Model' | 'Permissions' | 'Input and output' | 'Prompt' | 'Other';
+  readonly help: string;
+}
+
+const MODES = ['plan', 'default', 'acceptEdits', 'trustProject', 'dontAsk', 'bypassPermissions'] as const;
+
+export const FLAGS = [
+  {
+    name: 'print',
+    also: ['p'],
+    group: 'Run',
+    help: 'answer one prompt and leave (also when a prompt is given, or standard input is a pipe)',
+  },
+  { name: 'prompt', value: 'TEXT', group: 'Run', help: 'the prompt, as an alternative to an argument' },
+  { name: 'max-turns', value: 'N', group: 'Run', help: 'stop after N exchanges with the model' },
+  { name: 'max-budget-usd', value: 'USD', group: 'Run', help: 'send no request once this much is spent' },
+  {
+    name: 'timeout',
+    value: 'SECONDS',
+    group: 'Run',
+    help: 'end a print run after so long without a sign of life (default 120)',
+  },
+  { name: 'add-dir', value: 'DIR', many: true, group: 'Run', help: 'treat DIR like the working directory' },
+  { name: 'continue', also: ['c'], group: 'Session', help: 'go on with the newest session of this folder' },
+  {
+    name: 'resume',
+    also: ['r'],
+    value: 'ID',
+    optional: true,
+    group: 'Session',
+    help: 'go on with the session whose id begins so; without ID, choose from a list',
+  },
+  {
+    name: 'session',
+    value: 'PATH',
+    group: 'Session',
+    help: 'go on with the session in this file, or with this id',
+  },
+  { name: 'session-id', value: 'ULID', group: 'Session', help: 'give the new session this id' },
+  { name: 'no-session', also: ['no-session-persistence'], group: 'Session', help: 'keep nothing on disk' },
+  { name: 'name', also: ['n'], value: 'NAME', group: 'Session', help: 'name the session' },
+  { name: 'model', also: ['m'], value: 'MODEL', group: 'Model', help: 'PROVIDER/ID or ID' },
+  {
+    name: 'fallback-model',
+    value: 'MODEL',
+    group: 'Model',
+    help: 'where to go when the model is overloaded or fails',
+  },
+  {
+    name: 'effort',
+    also: ['thinking'],
+    value: 'LEVEL',
+    choices: ['off', 'low', 'medium', 'high', 'max'],
+    group: 'Model',
+    help: 'how long the model may think',
+  },
+  {
+    name: 'permission-mode',
+    value: 'MODE',
+    choices: MODES,
+    group: 'Permissions',
+    help: 'what may happen without a question',
+  },
+  {
+    name: 'dangerously-skip-permissions',
+    group: 'Permissions',
+    help: 'the same as --permission-mode bypassPermissions',
+  },
+  {
+    name: 'allowedTools',
+    also: ['allowed-tools'],
+    value: 'RULES',
+    many: true,
+    group: 'Permissions',
+    help: 'allow without a question: Read, "Bash(npm test)", "Bash(git log *),Edit"',
+  },
+  {
+    name: 'disallowedTools',
+    also: ['disallowed-tools'],
+    value: 'RULES',
+    many: true,
+    group: 'Permissions',
+    help: 'refuse always; wins over everything',
+  },
+  {
+    name: 'tools',
+    value: 'NAMES',
+    many: true,
+    group: 'Permissions',
+    help: 'offer the model only these tools',
+  },
+  {
+    name: 'output-format',
+    value: 'FORMAT',
+    choices: ['text', 'json', 'stream-json'],
+    group: 'Input and output',
+    help: 'what goes to standard output',
+  },
+  {
+    name: 'input-format',
+    value: 'FORMAT',
+    choices: ['text', 'stream-json'],
+    group: 'Input and output',
+    help: 'what standard input holds',
+  },
+  {
+    name: 'json-schema',
+    value: 'SCHEMA',
+    group: 'Input and output',
+    help: 'end with a value of this shape: JSON, or @FILE',
+  },
+  {
+    name: 'include-partial-messages',
+    group: 'Input and output',
+    help: 'stream-json: every piece of an answer as it comes',
+  },
+  {
+    name: 'replay-user-messages',
+    group: 'Input and output',
+    help: 'stream-json: repeat prompts once they are on disk',
+  },
+  { name: 'verbose', group: 'Input and output', help: 'show tool calls and thinking on standard error' },
+  { name: 'system-prompt', value: 'TEXT', group: 'Prompt', help: 'in place of the built-in one' },
+  { name: 'system-prompt-file', value: 'FILE', group: 'Prompt', help: 'the same, from a file' },
+  {
+    name: 'append-system-prompt',
+    value: 'TEXT',
+    many: true,
+    group: 'Prompt',
+    help: 'after the built-in one',
+  },
+  {
+    name: 'append-system-prompt-file',
+    value: 'FILE',
+    many: true,
+    group: 'Prompt',
+    help: 'the same, from a file',
+  },
+  { name: 'no-context-files', also: ['nc'], group: 'Prompt', help: 'read no AGENTS.md or CLAUDE.md' },
+  { name: 'help', also: ['h'], group: 'Other', help: 'show this' },
+  { name: 'version', also: ['v', 'V'], group: 'Other', help: 'show the version' },
+] as const satisfies readonly Flag[];
+
+export type FlagName = (typeof FLAGS)[number]['name'];

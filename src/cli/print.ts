@@ -1,0 +1,129 @@
+// `crab -p`: one prompt or a stream of them, for pipes and scripts.
+
+import { PRINT_FORMATS, type PrintFormat, runPrint } from '../channels/print/print.ts';
+import { CrabError } from '../core/errors.ts';
+import { IDLE_TIMEOUT_MS } from '../core/limits.ts';
+import type { Prompt } from '../core/platform.ts';
+import { parsePrompt } from '../faces/input-json.ts';
+import { createPlatform } from '../runtime/platform.ts';
+import { type Arguments, conflict, numberOf } from './arguments.ts';
+import type { Environment } from './home.ts';
+import { createHost } from './host.ts';
+import { openRequest } from './request.ts';
+import { stopOnSignals } from './signals.ts';
+import { readAll, readLines, sinkOf } from './streams.ts';
+
+export interface PrintInput {
+  readonly args: Arguments;
+  readonly words: readonly string[];
+  readonly env: Environment;
+}
+
+/** Returns the exit status. Throws `CrabError` for a command line that cannot be meant. */
+export async function print({ args, words, env }: PrintInput): Promise<number> {
+  const seconds = numberOf(args, 'timeout', { least: 0, integer: false });
+  const format = outputFormat(args);
+  const stderr = sinkOf(process.stderr, env);
+  const warn = (text: string) => void stderr.write(`crab: ${text}\n`).catch(() => {});
+  const prompts = promptsOf(args, words, warn);
+  const host = createHost(env);
+  const stop = stopOnSignals(() => host.killAll());
+  process.once('exit', () => host.killAll());
+  const platform = createPlatform(host);
+  try {
+    const open = await openRequest({
+      args,
+      env,
+      files: host.files,
+      now: host.clock.now(),
+      canAsk: false,
+      warn,
+    });
+    return await runPrint({
+      platform,
+      open,
+      prompts,
+      format,
+      stdout: sinkOf(process.stdout, env),
+      stderr,
+      clock: host.clock,
+      uuid,
+      signal: stop.signal,
+      idleTimeoutMs: seconds === undefined ? IDLE_TIMEOUT_MS : seconds * 1000,
+      verbose: args.has('verbose'),
+      includePartial: args.has('include-partial-messages'),
+      replayUser: args.has('replay-user-messages'),
+    });
+  } finally {
+    await platform.close();
+    stop.release();
+  }
+}
+
+function outputFormat(args: Arguments): PrintFormat {
+  return PRINT_FORMATS.find((format) => format === args.value('output-format')) ?? 'text';
+}
+
+/** Checks what can be checked before anything is read. */
+function promptsOf(
+  args: Arguments,
+  words: readonly string[],
+  warn: (text: string) => void,
+): AsyncIterable<Prompt> {
+  const flag = args.value('prompt');
+  if (flag !== undefined && words.length > 0)
+    throw new CrabError('usage', '--prompt and a prompt argument cannot be used together.');
+  const given = flag ?? (words.length > 0 ? words.join(' ') : undefined);
+  if (args.value('input-format') !== 'stream-json') return onePrompt(given, warn);
+  conflict(args, ['input-format', 'prompt']);
+  if (given !== undefined)
+    throw new CrabError(
+      'usage',
+      'With --input-format stream-json prompts come on standard input, not as arguments.',
+    );
+  return streamedPrompts();
+}
+
+async function* onePrompt(given: string | undefined, warn: (text: string) => void): AsyncGenerator<Prompt> {
+  if (given !== undefined && given.trim() === '') throw new CrabError('input-empty', 'The prompt is empty.');
+  const piped = await pipedText(given !== undefined, warn);
+  if (piped === undefined || piped.trim() === '') {
+    if (given === undefined) throw new CrabError('input-empty', 'There is no prompt.');
+    yield { text: given };
+  } else {
+    yield { text: given === undefined ? piped : `${given}\n\n${piped}` };
+  }
+}
+
+async function pipedText(hasPrompt: boolean, warn: (text: string) => void): Promise<string | undefined> {
+  const { fstatSync } = await import('node:fs');
+  let info: ReturnType<typeof fstatSync>;
+  try {
+    info = fstatSync(0);
+  } catch {
+    return undefined;
+  }
+  // A terminal is for people, and /dev/null holds nothing.
+  if (info.isCharacterDevice() && (hasPrompt || process.stdin.isTTY)) return undefined;
+  const { text, gaveUp } = await readAll(process.stdin, hasPrompt && !info.isFile());
+  if (gaveUp) warn('nothing came on standard input; going on without it (use < /dev/null to say so)');
+  return text;
+}
+
+async function* streamedPrompts(): AsyncGenerator<Prompt> {
+  let number = 0;
+  for await (const line of readLines(process.stdin)) {
+    number++;
+    const prompt = parsePrompt(line, number);
+    if (prompt !== undefined) yield prompt;
+  }
+}
+
+/** A random UUID (RFC 9562, version 4); it names lines of output and guards nothing. */
+function uuid(): string {
+  const digits = Array.from({ length: 32 }, () => Math.floor(Math.random() * 16));
+  digits[12] = 4;
+  digits[16] = 8 + ((digits[16] ?? 0) % 4);
+  const hex = digits.map((digit) => digit.toString(16)).join('');
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+}

@@ -1,0 +1,186 @@
+// From flags to what a platform is opened with: the declaration, resolved here at the edge and nowhere else.
+
+import { readFile } from 'node:fs/promises';
+import { isAbsolute, resolve } from 'node:path';
+import { DEFAULT_AGENT, type Declaration, type InstructionFile } from '../core/agent.ts';
+import type { SessionChoice } from '../core/conversation.ts';
+import { CrabError } from '../core/errors.ts';
+import type { Files } from '../core/host.ts';
+import { ULID_PATTERN } from '../core/ids.ts';
+import type { Effort } from '../core/model.ts';
+import { PERMISSION_MODES, type PermissionMode } from '../core/permission.ts';
+import type { OpenRequest } from '../core/platform.ts';
+import type { JsonSchema } from '../core/schema.ts';
+import { parseRules } from '../parts/permissions/rules.ts';
+import { describeSurroundings } from '../policy/environment.ts';
+import { readGitHead } from '../policy/git.ts';
+import { findInstructions } from '../policy/instructions.ts';
+import { type Arguments, conflict, numberOf } from './arguments.ts';
+import { crabHome, type Environment } from './home.ts';
+
+export interface RequestOptions {
+  readonly args: Arguments;
+  readonly env: Environment;
+  readonly files: Files;
+  readonly now: number;
+  /** Whether somebody can answer questions. */
+  readonly canAsk: boolean;
+  /** Exchanges allowed where no flag says otherwise. */
+  readonly defaultTurns?: number;
+  warn(text: string): void;
+}
+
+export async function openRequest(options: RequestOptions): Promise<OpenRequest> {
+  const { args } = options;
+  const cwd = workingFolder();
+  const session = sessionChoice(args);
+  const name = args.value('name');
+  return {
+    agent: DEFAULT_AGENT,
+    cwd,
+    session,
+    ...(name !== undefined && { name }),
+    declaration: await declare(options, cwd),
+    commands: [],
+  };
+}
+
+function workingFolder(): string {
+  try {
+    return process.cwd();
+  } catch (cause) {
+    throw new CrabError('cwd-missing', 'The working directory does not exist.', { cause });
+  }
+}
+
+function sessionChoice(args: Arguments): SessionChoice {
+  conflict(args, ['continue', 'resume', 'session', 'session-id', 'no-session']);
+  if (args.has('continue')) return { kind: 'continue' };
+  if (args.has('no-session')) return { kind: 'memory' };
+  const resume = args.value('resume');
+  if (resume === '')
+    throw new CrabError('usage', '--resume needs an id here: there is nobody to choose from a list.');
+  if (resume !== undefined) return { kind: 'resume', id: resume };
+  const file = args.value('session');
+  if (file !== undefined)
+    return /[/\\]|\.jsonl$/.test(file) ? { kind: 'file', path: resolve(file) } : { kind: 'resume', id: file };
+  const id = args.value('session-id');
+  if (id === undefined) return { kind: 'new' };
+  if (!ULID_PATTERN.test(id))
+    throw new CrabError('session-id-invalid', `--session-id ${id} is not a ULID: 26 letters and digits.`);
+  return { kind: 'new', id };
+}
+
+async function declare(options: RequestOptions, cwd: string): Promise<Declaration> {
+  const { args, canAsk } = options;
+  const directories = await extraDirectories(args);
+  const tools = args.values('tools').flatMap((names) => names.split(/[\s,]+/).filter((name) => name !== ''));
+  const outputSchema = await schemaOf(args);
+  const [instructions, limits] = [await instruct(options, cwd, directories), limitsOf(options)];
+  const model = args.value('model');
+  const fallbackModel = args.value('fallback-model');
+  const effort = args.value('effort') as Effort | undefined;
+  return {
+    agent: {
+      name: DEFAULT_AGENT,
+      ...(model !== undefined && { model }),
+      ...(fallbackModel !== undefined && { fallbackModel }),
+      ...(effort !== undefined && { effort }),
+      ...(args.has('tools') && { tools }),
+    },
+    mode: permissionMode(args),
+    rules: [
+      ...parseRules(args.values('allowedTools'), 'allow', '--allowedTools'),
+      ...parseRules(args.values('disallowedTools'), 'deny', '--disallowedTools'),
+    ],
+    directories,
+    withoutTools: [],
+    limits,
+    instructions,
+    canAsk,
+    ...(outputSchema !== undefined && { outputSchema }),
+  };
+}
+
+function permissionMode(args: Arguments): PermissionMode {
+  conflict(args, ['permission-mode', 'dangerously-skip-permissions']);
+  if (args.has('dangerously-skip-permissions')) return 'bypassPermissions';
+  return PERMISSION_MODES.find((mode) => mode === args.value('permission-mode')) ?? 'default';
+}
+
+function limitsOf({ args, defaultTurns }: RequestOptions): Declaration['limits'] {
+  const turns = numberOf(args, 'max-turns', { least: 1, integer: true }) ?? defaultTurns;
+  const budgetUsd = numberOf(args, 'max-budget-usd', { least: 0, integer: false });
+  return {
+    ...(turns !== undefined && { turns }),
+    ...(budgetUsd !== undefined && { budgetUsd }),
+  };
+}
+
+async function extraDirectories(args: Arguments): Promise<readonly string[]> {
+  const { stat } = await import('node:fs/promises');
+  const paths = args.values('add-dir').map((path) => resolve(path));
+  for (const path of paths) {
+    const info = await stat(path).catch(() => undefined);
+    if (info?.isDirectory() !== true) throw new CrabError('usage', `--add-dir ${path} is not a folder.`);
+  }
+  return paths;
+}
+
+async function schemaOf(args: Arguments): Promise<JsonSchema | undefined> {
+  const given = args.value('json-schema');
+  if (given === undefined) return undefined;
+  const text = given.trimStart().startsWith('{')
+    ? given
+    : await fileText('--json-schema', given.replace(/^@/, ''));
+  let schema: unknown;
+  try {
+    schema = JSON.parse(text);
+  } catch (cause) {
+    throw new CrabError('usage', `--json-schema is not valid JSON: ${String(cause)}.`, { cause });
+  }
+  if (typeof schema !== 'object' || schema === null || Array.isArray(schema))
+    throw new CrabError('usage', '--json-schema must be a JSON object.');
+  return schema as JsonSchema;
+}
+
+async function fileText(flag: string, path: string): Promise<string> {
+  try {
+    return await readFile(isAbsolute(path) ? path : resolve(path), 'utf8');
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new CrabError('usage', `${flag} ${path} could not be read: ${reason}.`, { cause });
+  }
+}
+
+async function instruct(
+  { args, env, files, now, warn }: RequestOptions,
+  cwd: string,
+  directories: readonly string[],
+): Promise<Declaration['instructions']> {
+  conflict(args, ['system-prompt', 'system-prompt-file']);
+  const systemFile = args.value('system-prompt-file');
+  const system =
+    systemFile === undefined
+      ? args.value('system-prompt')
+      : await fileText('--system-prompt-file', systemFile);
+  const appended = await Promise.all(
+    args.values('append-system-prompt-file').map((path) => fileText('--append-system-prompt-file', path)),
+  );
+  const [found, git] = await Promise.all([
+    args.has('no-context-files') ? NO_FILES : findInstructions({ files, cwd, home: crabHome(env) }),
+    readGitHead(files, cwd),
+  ]);
+  for (const reason of found.skipped) warn(`Instructions passed over: ${reason}.`);
+  return {
+    ...(system !== undefined && { system }),
+    append: [...args.values('append-system-prompt'), ...appended],
+    files: found.files,
+    environment: describeSurroundings({ cwd, platform: process.platform, now, git, directories }),
+  };
+}
+
+const NO_FILES: { readonly files: readonly InstructionFile[]; readonly skipped: readonly string[] } = {
+  files: [],
+  skipped: [],
+};

@@ -1,0 +1,38 @@
+// Folders for output that is too long to show: outside the workspace, readable by their owner alone, made on first
+// use and removed when their conversation closes.
+
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+export interface ScratchFolders {
+  path(name: string): string;
+  make(name: string): Promise<string>;
+  write(name: string, file: string, text: string): Promise<string>;
+  remove(name: string): Promise<void>;
+}
+
+/** @param parent the system's folder for temporary files */
+export function createScratch(parent: string): ScratchFolders {
+  const made = new Set<string>();
+  const folders: ScratchFolders = {
+    path: (name) => join(parent, name),
+    async make(name) {
+      const path = join(parent, name);
+      // Made by somebody else first, it is not ours to write to: then this fails.
+      if (!made.has(name)) {
+        made.add(name);
+        await mkdir(path, { mode: 0o700 });
+      }
+      return path;
+    },
+    async write(name, file, text) {
+      const path = join(await folders.make(name), file.replaceAll(/[^\w.-]/g, '_'));
+      await writeFile(path, text, { mode: 0o600 });
+      return path;
+    },
+    async remove(name) {
+      if (made.delete(name)) await rm(join(parent, name), { recursive: true, force: true });
+    },
+  };
+  return folders;
+}

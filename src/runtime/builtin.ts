@@ -1,0 +1,12 @@
+// The extensions that every Crab has. They come through the same door as a person's own.
+
+import type { Extension } from '../core/extension.ts';
+import { createFileTools } from '../parts/files/file-tools.ts';
+import { createShellTool } from '../parts/shell/bash.ts';
+import { builtinCommands } from './commands.ts';
+
+/** The order is the order in which the model sees the tools. */
+export function builtinExtensions(): readonly Extension[] {
+  const tools = [...createFileTools(), createShellTool()];
+  return [{ name: 'tools', tools: async () => tools }, builtinCommands];
+}

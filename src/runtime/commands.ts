@@ -1,0 +1,156 @@
+// The commands that every channel has: answered at once, without a model. One list serves `/x` and `,x`.
+
+import type { CommandInfo, Effect } from '../core/command.ts';
+import type { Command, CommandContext, Extension } from '../core/extension.ts';
+import { PERMISSION_MODES } from '../core/permission.ts';
+
+const text = (lines: string): Effect => ({ kind: 'text', text: lines });
+
+const help: Command = {
+  name: 'help',
+  aliases: ['?'],
+  description: 'Show the commands',
+  usage: '[command]',
+  side: 'runtime',
+  run: async (args, { commands }) => {
+    if (args === '') return text(commandList(commands));
+    const wanted = args.replace(/^[,/]/, '');
+    const found = commands.find(({ name, aliases }) => name === wanted || aliases.includes(wanted));
+    if (found === undefined) return { kind: 'error', message: `There is no command ${wanted}.` };
+    const also =
+      found.aliases.length > 0 ? `\nAlso: ${found.aliases.map((alias) => `,${alias}`).join(' ')}` : '';
+    const heading = `,${found.name} ${found.usage}`.trimEnd();
+    return text(`${heading}\n${found.description}.${also}`);
+  },
+};
+
+function commandList(commands: readonly CommandInfo[]): string {
+  const rows = commands.map(({ name, usage, description }) => [`,${name} ${usage}`.trimEnd(), description]);
+  const width = Math.max(...rows.map(([left = '']) => left.length));
+  return [
+    'Commands (each works with , and with / in front):',
+    ...rows.map(([left = '', right]) => `  ${left.padEnd(width)}  ${right}`),
+    '',
+    'Any other line that begins with , runs in the shell: ,git status',
+    'A shell line that fails is handed to the model. !cmd always runs in the shell and keeps the output for the',
+    'model; !!cmd keeps nothing. Everything else goes to the model.',
+  ].join('\n');
+}
+
+const tools: Command = {
+  name: 'tools',
+  aliases: [],
+  description: 'List the tools that the model may use',
+  usage: '',
+  side: 'runtime',
+  run: async (_args, context) => {
+    const width = Math.max(0, ...context.tools.map((tool) => tool.name.length));
+    const rows = context.tools.map(
+      (tool) => `  ${tool.name.padEnd(width)}  ${firstSentence(tool.description)}`,
+    );
+    return text(rows.length === 0 ? 'No tools are offered here.' : ['Tools:', ...rows].join('\n'));
+  },
+};
+
+function firstSentence(description: string): string {
+  return /^[\s\S]*?[.](?=\s|$)/.exec(description)?.[0] ?? description;
+}
+
+const handoff: Command = {
+  name: 'handoff',
+  aliases: ['anchor'],
+  description: 'Start a fresh view for the model; what came before stays on the tape',
+  usage: '[name] [summary]',
+  side: 'runtime',
+  run: async (args, { control }) => {
+    const [, name = '', summary = ''] = /^(\S*)\s*([\s\S]*)$/.exec(args) ?? [];
+    await control({ kind: 'anchor', name: name === '' ? 'handoff' : name, summary });
+    return text(`Anchor ${name === '' ? 'handoff' : name} is set; the model starts from here.`);
+  },
+};
+
+const fresh: Command = {
+  name: 'new',
+  aliases: ['clear'],
+  description: 'Start a new session; this one stays',
+  usage: '',
+  side: 'runtime',
+  run: async (_args, context) => {
+    const before = context.identity().session;
+    await context.control({ kind: 'newSession' });
+    const message = `A new session begins; the one before is ${before}.`;
+    return { kind: 'session', session: context.identity().session, text: message };
+  },
+};
+
+const rename: Command = {
+  name: 'name',
+  aliases: ['rename'],
+  description: 'Name the session',
+  usage: '<name>',
+  side: 'runtime',
+  run: async (args, { control }) => {
+    if (args === '') return { kind: 'error', message: 'Say the name: ,name fix the parser' };
+    await control({ kind: 'setName', name: args });
+    return text(`The session is called ${args}.`);
+  },
+};
+
+const model: Command = {
+  name: 'model',
+  aliases: [],
+  description: 'Show or change the model',
+  usage: '[provider/id]',
+  side: 'runtime',
+  run: async (args, context) => {
+    if (args !== '') await context.control({ kind: 'setModel', model: args });
+    return text(`The model is ${await context.model()}.`);
+  },
+};
+
+const mode: Command = {
+  name: 'mode',
+  aliases: ['permission-mode'],
+  description: 'Show or change the permission mode',
+  usage: `[${PERMISSION_MODES.join('|')}]`,
+  side: 'runtime',
+  run: async (args, context) => {
+    if (args !== '') await context.control({ kind: 'setMode', mode: args });
+    return text(`The permission mode is ${context.identity().mode}.`);
+  },
+};
+
+const status: Command = {
+  name: 'status',
+  aliases: ['session'],
+  description: 'Show the session, folder, model and mode',
+  usage: '',
+  side: 'runtime',
+  run: async (_args, context) => {
+    const { session, cwd, mode: permissionMode, agent, sender } = context.identity();
+    const info = context.session();
+    const rows = [
+      ['session', info.name === undefined ? session : `${session} (${info.name})`],
+      ['file', info.path ?? 'none: kept in memory'],
+      ['folder', cwd],
+      ['model', await modelOrReason(context)],
+      ['mode', permissionMode],
+      ['agent', `${agent}, speaking with ${sender}`],
+      ['messages', String(info.messages)],
+    ];
+    return text(rows.map(([left = '', right]) => `${left.padEnd(9)} ${right}`).join('\n'));
+  },
+};
+
+async function modelOrReason(context: CommandContext): Promise<string> {
+  try {
+    return await context.model();
+  } catch (error) {
+    return `none (${error instanceof Error ? error.message : String(error)})`;
+  }
+}
+
+export const builtinCommands: Extension = {
+  name: 'commands',
+  commands: async () => [help, tools, handoff, fresh, rename, model, mode, status],
+};

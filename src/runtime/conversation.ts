@@ -1,0 +1,277 @@
+// One conversation while it is open: its tape, the model's view of it, and whatever may change while it lives. Every
+// change is written before it is believed, and prompts take their turn in the order they came.
+
+import type { Declaration } from '../core/agent.ts';
+import type { Address, SessionInfo } from '../core/conversation.ts';
+import { CrabError } from '../core/errors.ts';
+import type { Control } from '../core/extension.ts';
+import type { Message } from '../core/message.ts';
+import type { Model } from '../core/model.ts';
+import { type Gate, PERMISSION_MODES, type PermissionMode } from '../core/permission.ts';
+import type { Answer, Question } from '../core/question.ts';
+import type { EntryBody, PartialMessage, Tape } from '../core/tape.ts';
+import type { Identity, ToolState } from '../core/tool.ts';
+import type { Journal } from '../engine/journal.ts';
+import type { View } from '../engine/view.ts';
+import { createGate, type PermissionGate } from '../parts/permissions/gate.ts';
+import {
+  anchorEntry,
+  grantEntry,
+  promptEntry,
+  readHistory,
+  type ShellRecord,
+  shellEntry,
+  shellMessage,
+  stateEntry,
+  viewAfter,
+} from './history.ts';
+import type { RuntimeHost } from './host.ts';
+
+export interface ConversationOptions {
+  readonly host: RuntimeHost;
+  readonly declaration: Declaration;
+  readonly cwd: string;
+  readonly tape: Tape;
+  readonly address: Address;
+  /** Opens the session that takes this one's place. */
+  readonly newTape: () => Promise<Tape>;
+}
+
+interface OpenQuestion {
+  readonly question: Question;
+  readonly settle: (answer: Answer) => void;
+}
+
+export class Conversation {
+  readonly address: Address;
+  readonly declaration: Declaration;
+  readonly cwd: string;
+  readonly #host: RuntimeHost;
+  readonly #newTape: () => Promise<Tape>;
+  readonly #questions = new Map<string, OpenQuestion>();
+  readonly #scratchName: string;
+  #tape: Tape;
+  #gate!: PermissionGate;
+  #view!: View;
+  #state!: Map<string, unknown>;
+  /** Values of tools that go to the tape with the next message. */
+  #unsaved: Record<string, unknown> = {};
+  /** Entries that the next message must follow. */
+  #before: EntryBody[] = [];
+  #recordedModel: string | undefined;
+  #recordedPrompt: { readonly cwd: string; readonly text: string } | undefined;
+  #mode: PermissionMode;
+  #chosenModel: string | undefined;
+  #turn: Promise<void> = Promise.resolve();
+
+  constructor(options: ConversationOptions) {
+    const { host, declaration, cwd, tape } = options;
+    this.address = options.address;
+    this.declaration = declaration;
+    this.cwd = cwd;
+    this.#host = host;
+    this.#newTape = options.newTape;
+    this.#tape = tape;
+    this.#mode = declaration.mode;
+    this.#chosenModel = declaration.agent.model;
+    this.#scratchName = `crab-${tape.header.id}`;
+    this.#load();
+  }
+
+  #load(): void {
+    const { declaration, cwd } = this;
+    const host = this.#host;
+    const history = readHistory(this.#tape.branch());
+    this.#gate = createGate({
+      cwd,
+      directories: [...declaration.directories, host.scratch.path(this.#scratchName)],
+      rules: declaration.rules,
+      resolve: (path) => host.files.resolve(path),
+      ...(host.homeFolder !== undefined && { home: host.homeFolder }),
+    });
+    this.#view = history.view;
+    this.#state = history.state;
+    this.#recordedModel = history.model;
+    this.#recordedPrompt = history.prompt;
+    for (const rule of history.grants)
+      this.#gate.allow({ decision: 'allow', text: rule, source: 'an answer of this session' });
+  }
+
+  get info(): SessionInfo {
+    return this.#tape.info();
+  }
+
+  get notices(): readonly string[] {
+    return this.#tape.notices;
+  }
+
+  get identity(): Identity {
+    const { agent, sender } = this.address;
+    return { agent, sender, session: this.#tape.header.id, cwd: this.cwd, mode: this.#mode };
+  }
+
+  get view(): View {
+    return this.#view;
+  }
+
+  get gate(): Gate {
+    return (request) => this.#gate.check(request);
+  }
+
+  /** Prompts run one after another: resolves, with what ends the turn, when everything before has ended. */
+  async takeTurn(signal: AbortSignal): Promise<() => void> {
+    const before = this.#turn;
+    let release: () => void = () => {};
+    this.#turn = new Promise((resolve) => {
+      release = resolve;
+    });
+    // The queue must not stop at one that gives up waiting.
+    const aborted = new Promise<void>((resolve) =>
+      signal.addEventListener('abort', () => resolve(), { once: true }),
+    );
+    if (!signal.aborted) await Promise.race([before, aborted]);
+    if (signal.aborted) {
+      before.then(release);
+      throw new CrabError('interrupted', 'The prompt was taken back before its turn came.');
+    }
+    return release;
+  }
+
+  /** The model for the next request: what the person chose, what the session used, or the default. */
+  model(): Promise<Model> {
+    return this.#host.models.resolve(this.#chosenModel ?? this.#recordedModel);
+  }
+
+  readonly journal: Journal = {
+    append: (message) => this.#append(message),
+    partial: (message: PartialMessage) => this.#tape.partial(message),
+  };
+
+  #append(message: Message): { readonly synced: Promise<void> } {
+    const values = Object.keys(this.#unsaved).length === 0 ? [] : [stateEntry(this.#unsaved)];
+    const appended = this.#tape.append([...this.#before, ...values, { type: 'message', message }]);
+    this.#before = [];
+    this.#unsaved = {};
+    return appended;
+  }
+
+  readonly toolState: ToolState = {
+    get: (key) => this.#state.get(key),
+    set: (key, value) => {
+      this.#state.set(key, value);
+      this.#unsaved[key] = value;
+    },
+  };
+
+  /**
+   * The system prompt of this session in this folder: composed once, recorded, and the same from then on, since the
+   * provider's cache lives on it. One that the person gives with the command takes its place.
+   */
+  systemPrompt(compose: () => string): string {
+    const { system, append } = this.declaration.instructions;
+    const given = system !== undefined || append.length > 0;
+    if (this.#recordedPrompt?.cwd === this.cwd && !given) return this.#recordedPrompt.text;
+    const text = compose();
+    if (this.#recordedPrompt?.text !== text) {
+      this.#recordedPrompt = { cwd: this.cwd, text };
+      this.#before.push(promptEntry(this.#recordedPrompt));
+    }
+    return text;
+  }
+
+  /** Notes the model that the next message comes from, when it is another than before. */
+  useModel({ info }: Model): void {
+    const name = `${info.provider}/${info.id}`;
+    if (this.#recordedModel === name) return;
+    this.#recordedModel = name;
+    this.#before.push({ type: 'model_change', provider: info.provider, modelId: info.id });
+  }
+
+  /** A shell line of the person's own, kept for the model to see. */
+  async keepShell(record: ShellRecord): Promise<void> {
+    const { synced } = this.#tape.append([shellEntry(record)]);
+    this.#view.add(shellMessage(record, this.#host.clock.now()));
+    await synced;
+  }
+
+  async grant(request: Parameters<Gate>[0]): Promise<void> {
+    const rule = this.#gate.grantFor(request);
+    if (rule === undefined) return;
+    this.#gate.allow(rule);
+    await this.#tape.append([grantEntry(rule.text)]).synced;
+  }
+
+  async control(control: Control): Promise<void> {
+    switch (control.kind) {
+      case 'setMode': {
+        const mode = PERMISSION_MODES.find((known) => known === control.mode);
+        if (mode === undefined)
+          throw new CrabError('usage', `There is no permission mode ${control.mode}.`, {
+            hint: `Use one of ${PERMISSION_MODES.join(', ')}.`,
+          });
+        this.#mode = mode;
+        return;
+      }
+      case 'setModel':
+        await this.#host.models.resolve(control.model);
+        this.#chosenModel = control.model;
+        return;
+      case 'setName':
+        return this.#tape.append([{ type: 'session_info', name: control.name }]).synced;
+      case 'anchor': {
+        const { name, summary } = control;
+        const { synced } = this.#tape.append([anchorEntry({ name, summary })]);
+        this.#view = viewAfter({ name, summary }, this.#host.clock.now());
+        return synced;
+      }
+      case 'newSession': {
+        const next = await this.#newTape();
+        await this.#tape.close();
+        this.#tape = next;
+        this.#load();
+        return;
+      }
+    }
+  }
+
+  /** Puts a question; the first valid answer wins. Rejects when the signal aborts first. */
+  ask(question: Question, signal: AbortSignal): Promise<Answer> {
+    return new Promise<Answer>((resolve, reject) => {
+      const close = () => {
+        this.#questions.delete(question.id);
+        signal.removeEventListener('abort', onAbort);
+      };
+      const onAbort = () => {
+        close();
+        reject(signal.reason);
+      };
+      const settle = (answer: Answer) => {
+        close();
+        resolve(answer);
+      };
+      if (signal.aborted) return reject(signal.reason);
+      signal.addEventListener('abort', onAbort, { once: true });
+      this.#questions.set(question.id, { question, settle });
+    });
+  }
+
+  answer(id: string, answer: Answer): boolean {
+    const open = this.#questions.get(id);
+    if (open === undefined || open.question.kind !== answer.kind) return false;
+    open.settle(answer);
+    return true;
+  }
+
+  scratch(): Promise<string> {
+    return this.#host.scratch.make(this.#scratchName);
+  }
+
+  spill(file: string, text: string): Promise<string> {
+    return this.#host.scratch.write(this.#scratchName, file, text);
+  }
+
+  async close(): Promise<void> {
+    await this.#tape.close();
+    await this.#host.scratch.remove(this.#scratchName);
+  }
+}

@@ -1,0 +1,182 @@
+// One line of input, carried to its end: a command, a shell line, or a prompt for the model. Whatever it was, the
+// events come out in one stream that ends with `runEnd`, and nothing is thrown.
+
+import type { Effect } from '../core/command.ts';
+import { asCrabError, CrabError, errorData } from '../core/errors.ts';
+import type { Event, Outcome, RunEnd } from '../core/event.ts';
+import type { CommandContext, Control } from '../core/extension.ts';
+import { MAX_PROMPT_BYTES } from '../core/limits.ts';
+import { type UserMessage, userMessage } from '../core/message.ts';
+import type { Prompt } from '../core/platform.ts';
+import { NO_USAGE } from '../core/usage.ts';
+import { Outbox } from '../engine/outbox.ts';
+import { type Route, route, suggestions } from '../engine/route.ts';
+import { runUserShell } from '../parts/shell/user-shell.ts';
+import type { Catalogue } from './catalogue.ts';
+import type { Conversation } from './conversation.ts';
+import { commandBlock, type ShellRecord } from './history.ts';
+import type { RuntimeHost } from './host.ts';
+import { runPrompt } from './run.ts';
+
+export interface Line {
+  readonly host: RuntimeHost;
+  readonly conversation: Conversation;
+  readonly catalogue: Catalogue;
+  readonly prompt: Prompt;
+  readonly signal: AbortSignal;
+}
+
+export async function* runLine(line: Line): AsyncGenerator<readonly Event[], void> {
+  const startedAt = line.host.clock.monotonic();
+  let release: (() => void) | undefined;
+  try {
+    checkPrompt(line.prompt);
+    release = await line.conversation.takeTurn(line.signal);
+    yield* runRoute(line, route(line.prompt.text, line.catalogue.commandNames), startedAt);
+  } catch (thrown) {
+    const error = asCrabError(thrown);
+    const outcome = error.code === 'interrupted' ? 'cancelled' : 'failed';
+    yield [endOf(outcome, { error, durationMs: line.host.clock.monotonic() - startedAt })];
+  } finally {
+    release?.();
+  }
+}
+
+function checkPrompt({ text, images }: Prompt): void {
+  if (text.trim() === '' && (images ?? []).length === 0)
+    throw new CrabError('input-empty', 'The prompt is empty.');
+  // A text of n UTF-16 units has at least n bytes, and at most three times as many.
+  if (text.length * 3 <= MAX_PROMPT_BYTES) return;
+  const bytes = new TextEncoder().encode(text).length;
+  if (bytes > MAX_PROMPT_BYTES)
+    throw new CrabError(
+      'input-too-large',
+      `The prompt has ${bytes} bytes; the limit is ${MAX_PROMPT_BYTES}.`,
+    );
+}
+
+async function* runRoute(line: Line, to: Route, startedAt: number): AsyncGenerator<readonly Event[], void> {
+  switch (to.to) {
+    case 'model':
+      return yield* runPrompt({ ...line, message: promptMessage(line, to.text) });
+    case 'shell':
+      return yield* runShell(line, to, startedAt);
+    case 'command':
+      return yield [...(await runCommand(line, to.name, to.args, startedAt))];
+    case 'unknown': {
+      const near = suggestions(to.name, line.catalogue.commandNames).map((name) => `/${name}`);
+      const hint = near.length > 0 ? `Did you mean ${near.join(', ')}?` : 'Try ,help for the list.';
+      throw new CrabError('usage', `There is no command /${to.name}.`, { hint });
+    }
+  }
+}
+
+function promptMessage({ host, prompt }: Line, text: string): UserMessage {
+  const images = prompt.images ?? [];
+  const content = images.length === 0 ? text : [{ type: 'text', text } as const, ...images];
+  return userMessage(content, host.clock.now());
+}
+
+async function runCommand(
+  line: Line,
+  name: string,
+  args: string,
+  startedAt: number,
+): Promise<readonly Event[]> {
+  const { catalogue, host } = line;
+  const command = catalogue.runtimeCommands.get(name);
+  const effect: Effect =
+    command === undefined
+      ? { kind: 'channel', name: channelName(catalogue, name), args }
+      : await command.run(args, commandContext(line));
+  const durationMs = host.clock.monotonic() - startedAt;
+  const result: Event = { type: 'commandResult', name, effect };
+  if (effect.kind === 'error') {
+    const error = new CrabError('usage', effect.message, { hint: `Try ,help ${name}.` });
+    return [result, endOf('failed', { error, durationMs })];
+  }
+  const text = effect.kind === 'channel' ? '' : effect.text;
+  return [result, endOf('command', { text, durationMs })];
+}
+
+function channelName({ commands }: Catalogue, name: string): string {
+  return commands.find((each) => each.name === name || each.aliases.includes(name))?.name ?? name;
+}
+
+function commandContext({ conversation, catalogue }: Line): CommandContext {
+  return {
+    identity: () => conversation.identity,
+    session: () => conversation.info,
+    commands: catalogue.commands,
+    tools: catalogue.tools.map(({ name, description }) => ({ name, description })),
+    model: async () => {
+      const { info } = await conversation.model();
+      return `${info.provider}/${info.id}`;
+    },
+    control: (control: Control) => conversation.control(control),
+  };
+}
+
+async function* runShell(
+  line: Line,
+  to: Extract<Route, { to: 'shell' }>,
+  startedAt: number,
+): AsyncGenerator<readonly Event[], void> {
+  const { host, conversation, signal } = line;
+  const { command, store, repair } = to;
+  const stop = new AbortController();
+  const onAbort = () => stop.abort(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
+  const outbox = new Outbox<Event>({ onAbandon: onAbort, onLost: () => [] });
+  outbox.push([{ type: 'shellStart', command }]);
+  const running = runUserShell(
+    {
+      command,
+      cwd: conversation.cwd,
+      exec: host.exec,
+      onOutput: (delta) => outbox.push([{ type: 'shellOutput', delta }]),
+    },
+    stop.signal,
+  ).finally(() => outbox.end());
+  running.catch(() => {});
+  try {
+    yield* outbox;
+    const { exitCode, output, timedOut } = await running;
+    yield [{ type: 'shellEnd', command, exitCode, timedOut }];
+    const record: ShellRecord = { command, cwd: conversation.cwd, exitCode, output };
+    const failed = exitCode !== 0;
+    if (failed && repair) {
+      const message = userMessage(commandBlock(record), host.clock.now());
+      return yield* runPrompt({ ...line, message });
+    }
+    if (store) await conversation.keepShell(record);
+    const durationMs = host.clock.monotonic() - startedAt;
+    if (!failed) return yield [endOf('command', { text: output, durationMs })];
+    const how = timedOut ? 'took too long and was ended' : `ended with exit code ${exitCode ?? 'none'}`;
+    const error = new CrabError('command-failed', `\`${command}\` ${how}.`);
+    yield [endOf('failed', { error, text: output, durationMs })];
+  } catch (thrown) {
+    if (!signal.aborted) throw thrown;
+    yield [endOf('cancelled', { durationMs: host.clock.monotonic() - startedAt })];
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+/** The end of a line that the engine had no part in. */
+function endOf(
+  outcome: Outcome,
+  { error, text = '', durationMs }: { error?: CrabError; text?: string; durationMs: number },
+): RunEnd {
+  return {
+    type: 'runEnd',
+    outcome,
+    ...(error !== undefined && { error: errorData(error) }),
+    text,
+    turns: 0,
+    usage: NO_USAGE,
+    durationMs,
+    apiMs: 0,
+    denials: [],
+  };
+}

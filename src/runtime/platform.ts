@@ -1,0 +1,122 @@
+// The Platform in this process: opens conversations on tapes and runs lines on them. Mechanism only: what to compact,
+// which instructions to load, what a person may be asked is decided at the edge and arrives in the declaration.
+
+import type { Address, SessionChoice } from '../core/conversation.ts';
+import { CrabError } from '../core/errors.ts';
+import type { OpenReply, OpenRequest, Platform } from '../core/platform.ts';
+import type { Tape, Tapes } from '../core/tape.ts';
+import { type Catalogue, gather } from './catalogue.ts';
+import { Conversation } from './conversation.ts';
+import type { RuntimeHost } from './host.ts';
+import { runLine } from './line.ts';
+
+interface Opened {
+  readonly conversation: Conversation;
+  readonly catalogue: Catalogue;
+}
+
+export function createPlatform(host: RuntimeHost): Platform {
+  const opened = new Map<string, Opened>();
+
+  function find(address: Address): Opened {
+    const found = opened.get(key(address));
+    if (found === undefined)
+      throw new CrabError('internal', `The conversation ${address.agent}/${address.sender} is not open.`);
+    return found;
+  }
+
+  return {
+    async open(request) {
+      const catalogue = await gather(host.extensions, request.declaration, request.commands);
+      const tape = await openTape(host, request);
+      const address = addressOf(tape, request);
+      if (opened.has(key(address))) {
+        await tape.close();
+        throw new CrabError('session-held', `The conversation ${address.sender} is already open here.`);
+      }
+      const { declaration, cwd } = request;
+      const newTape = () => newTapeFor(host, { ...request, sender: address.sender });
+      const conversation = new Conversation({ host, declaration, cwd, tape, address, newTape });
+      opened.set(key(address), { conversation, catalogue });
+      return reply(conversation, catalogue);
+    },
+    prompt(address, prompt, signal) {
+      return runLine({ host, ...find(address), prompt, signal });
+    },
+    answer: async (address, questionId, answer) => find(address).conversation.answer(questionId, answer),
+    control: (address, control) => find(address).conversation.control(control),
+    async close() {
+      const all = [...opened.values()];
+      opened.clear();
+      const results = await Promise.allSettled(all.map(({ conversation }) => conversation.close()));
+      for (const result of results) if (result.status === 'rejected') throw result.reason;
+    },
+  };
+}
+
+function key({ agent, sender }: Address): string {
+  return `${agent}\n${sender}`;
+}
+
+function reply(conversation: Conversation, catalogue: Catalogue): OpenReply {
+  return {
+    address: conversation.address,
+    session: conversation.info,
+    commands: catalogue.commands,
+    notices: conversation.notices,
+  };
+}
+
+function addressOf(tape: Tape, request: OpenRequest): Address {
+  const { id, agent, sender } = tape.header;
+  return { agent: agent ?? request.agent, sender: request.sender ?? sender ?? `cli:${id}` };
+}
+
+function newTapeFor(host: RuntimeHost, request: OpenRequest & { readonly id?: string }): Promise<Tape> {
+  const { agent, cwd, name, id, session } = request;
+  const sender = (own: string) => request.sender ?? `cli:${own}`;
+  const tapes: Tapes = session.kind === 'memory' ? host.memoryTapes : host.tapes;
+  return tapes.create({
+    agent,
+    sender,
+    cwd,
+    ...(id !== undefined && { id }),
+    ...(name !== undefined && { name }),
+  });
+}
+
+async function openTape(host: RuntimeHost, request: OpenRequest): Promise<Tape> {
+  const { session, agent, cwd, name } = request;
+  const path = await pathOf(host, session, agent, cwd);
+  if (path === undefined) {
+    const id = session.kind === 'new' ? session.id : undefined;
+    return newTapeFor(host, { ...request, ...(id !== undefined && { id }) });
+  }
+  const tape = await host.tapes.open(path);
+  if (name !== undefined) await tape.append([{ type: 'session_info', name }]).synced;
+  return tape;
+}
+
+async function pathOf(
+  host: RuntimeHost,
+  session: SessionChoice,
+  agent: string,
+  cwd: string,
+): Promise<string | undefined> {
+  switch (session.kind) {
+    case 'new':
+    case 'memory':
+      return undefined;
+    case 'file':
+      return session.path;
+    case 'resume':
+      return host.tapes.find(session.id);
+    case 'continue': {
+      const latest = await host.tapes.latest(agent, cwd);
+      if (latest !== undefined) return latest;
+      throw new CrabError('session-unknown', `There is no session in ${cwd} to continue.`, {
+        hint: 'Leave out --continue to start one.',
+      });
+    }
+  }
+}

@@ -1,0 +1,168 @@
+// A prompt for the model: gathers what this conversation gives a run (model, tools, gate, tape, questions) and hands
+// it to the engine. The model is found before anything is written, so that a missing key leaves nothing behind.
+
+import type { Event } from '../core/event.ts';
+import { messageText, type UserMessage } from '../core/message.ts';
+import type { ToolSchema } from '../core/model.ts';
+import type { Question } from '../core/question.ts';
+import type { Tool, ToolContext } from '../core/tool.ts';
+import type { CallEnvironment } from '../engine/call.ts';
+import { composePrompt } from '../engine/prompt.ts';
+import { type Emit, type Query, query } from '../engine/query.ts';
+import type { Catalogue } from './catalogue.ts';
+import type { Conversation } from './conversation.ts';
+import type { RuntimeHost } from './host.ts';
+import { type StructuredOutput, structuredOutput } from './structured.ts';
+
+export interface PromptRun {
+  readonly host: RuntimeHost;
+  readonly conversation: Conversation;
+  readonly catalogue: Catalogue;
+  readonly message: UserMessage;
+  readonly signal: AbortSignal;
+}
+
+export async function* runPrompt(run: PromptRun): AsyncGenerator<readonly Event[], void> {
+  const { host, conversation, catalogue, signal } = run;
+  const model = await conversation.model();
+  const message = await preprocessed(run);
+  const { outputSchema } = conversation.declaration;
+  const structured = outputSchema === undefined ? undefined : structuredOutput(outputSchema);
+  const offered = offeredTools(run, structured);
+  const { agent, sender, session, cwd, mode } = conversation.identity;
+  const { provider, id } = model.info;
+  yield [
+    {
+      type: 'runStart',
+      agent,
+      sender,
+      session,
+      cwd,
+      model: { provider, id },
+      mode,
+      tools: offered.schemas.map((tool) => tool.name),
+    },
+  ];
+  const { declaration } = conversation;
+  const system = conversation.systemPrompt(() =>
+    composePrompt(declaration.instructions, catalogue.tools, catalogue.promptParts),
+  );
+  conversation.useModel(model);
+  const { fallbackModel, effort } = declaration.agent;
+  const spec: Query = {
+    prompt: message,
+    view: conversation.view,
+    journal: conversation.journal,
+    system,
+    tools: offered.schemas,
+    calls: (emit) => callEnvironment(run, offered.byName, emit),
+    limits: declaration.limits,
+    clock: host.clock,
+    model: () => conversation.model(),
+    beforeStop: (text) => beforeStop(run, text),
+    signal,
+    ...(effort !== undefined && { effort }),
+    ...(fallbackModel !== undefined && { fallback: () => host.models.resolve(fallbackModel) }),
+    ...(structured !== undefined && { finish: { tool: structured.tool.name, value: structured.value } }),
+  };
+  try {
+    for await (const events of query(spec)) {
+      tell(run, events);
+      yield events;
+    }
+  } finally {
+    await host.sweep();
+  }
+}
+
+/** Extensions hear of events after the fact; what they make of them delays nobody. */
+function tell({ catalogue, conversation }: PromptRun, events: readonly Event[]): void {
+  for (const extension of catalogue.extensions)
+    extension.onEvents?.(events, conversation.identity).catch(() => {});
+}
+
+async function preprocessed({ catalogue, conversation, message }: PromptRun): Promise<UserMessage> {
+  let result = message;
+  for (const extension of catalogue.extensions) {
+    if (extension.preprocess === undefined) continue;
+    const text = await extension.preprocess(messageText(result), conversation.identity);
+    if (text === undefined) continue;
+    const images = typeof result.content === 'string' ? [] : result.content.filter((b) => b.type === 'image');
+    result = { ...result, content: images.length === 0 ? text : [{ type: 'text', text }, ...images] };
+  }
+  return result;
+}
+
+async function beforeStop({ catalogue, conversation }: PromptRun, text: string): Promise<string | undefined> {
+  for (const extension of catalogue.extensions) {
+    const more = await extension.beforeStop?.(conversation.identity, text);
+    if (more !== undefined) return more.retry;
+  }
+  return undefined;
+}
+
+interface OfferedTools {
+  readonly schemas: readonly ToolSchema[];
+  readonly byName: ReadonlyMap<string, Tool>;
+}
+
+function offeredTools({ catalogue }: PromptRun, structured: StructuredOutput | undefined): OfferedTools {
+  if (structured === undefined) return { schemas: catalogue.schemas, byName: catalogue.toolsByName };
+  const { name, description, input } = structured.tool;
+  return {
+    schemas: [...catalogue.schemas, { name, description, input }],
+    byName: new Map([...catalogue.toolsByName, [name, structured.tool]]),
+  };
+}
+
+function callEnvironment(run: PromptRun, tools: ReadonlyMap<string, Tool>, emit: Emit): CallEnvironment {
+  const { host, conversation, catalogue } = run;
+  const { canAsk } = conversation.declaration;
+  const ask = async (question: Question, signal: AbortSignal) => {
+    // Whoever listens may answer while handling the event, so the wait begins before the question leaves.
+    const answered = conversation.ask(question, signal);
+    emit({ type: 'question', question });
+    const answer = await answered;
+    const allowed = answer.kind === 'permission' ? { allowed: answer.allowed } : {};
+    emit({ type: 'questionAnswered', id: question.id, ...allowed });
+    return answer;
+  };
+  const oneByOne = createQueue();
+  return {
+    tools,
+    gate: conversation.gate,
+    extensions: catalogue.extensions,
+    identity: () => conversation.identity,
+    askPermission: canAsk
+      ? (question, signal) => oneByOne(() => ask({ ...question, id: host.newId() }, signal))
+      : undefined,
+    grant: (request) => conversation.grant(request),
+    spill: (callId, text) => conversation.spill(`${callId}.txt`, text),
+    context: (call, signal): ToolContext => ({
+      callId: call.id,
+      identity: conversation.identity,
+      signal,
+      exec: host.exec,
+      files: host.files,
+      state: conversation.toolState,
+      scratch: () => conversation.scratch(),
+      output: (delta) => emit({ type: 'toolOutputDelta', id: call.id, delta }, { droppable: true }),
+      progress: (display) => emit({ type: 'toolProgress', id: call.id, display }, { droppable: true }),
+      ask: (body) => {
+        if (!canAsk) return Promise.reject(new Error('Nobody can be asked here.'));
+        const question: Question = { ...body, id: host.newId(), callId: call.id };
+        return oneByOne(() => ask(question, signal));
+      },
+    }),
+  };
+}
+
+/** One task after another: a person is asked one thing at a time. */
+function createQueue(): <T>(task: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (task) => {
+    const result = last.then(task, task);
+    last = result.catch(() => {});
+    return result;
+  };
+}
