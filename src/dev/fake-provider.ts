@@ -1,0 +1,157 @@
+// A provider that says what a scenario tells it to, on both wires, to any client: for demos, tests and
+// benchmarks without a key. It judges every request by laws 1 and 5 and answers a breach with 400, so that
+// a test which forgets to look at `violations` fails all the same.
+
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import { CrabError } from '../core/errors.ts';
+import type { JsonObject } from '../core/schema.ts';
+import type { Delivery } from './delivery.ts';
+import type { Finding } from './history-check.ts';
+import { createRespond } from './respond.ts';
+import type { Scenario } from './scenario.ts';
+import { send } from './send.ts';
+import type { WireName } from './wire.ts';
+
+export interface FakeProviderOptions {
+  readonly scenario: Scenario;
+  /** Default: one that is free. */
+  readonly port?: number;
+  /** What `{{name}}` in the scenario stands for. */
+  readonly vars?: Readonly<Record<string, string>>;
+  /** Keep the parsed body of each request. Default: true. */
+  readonly keepBodies?: boolean;
+  /** Called when the answer is decided, before it is sent. */
+  readonly onRequest?: (request: RequestRecord) => void;
+}
+
+/** Times are milliseconds of the machine's monotonic clock, the same in every process. */
+export interface RequestRecord {
+  readonly method: string;
+  /** Without the query. */
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly bodyBytes: number;
+  /** Absent for what is no request to a model, as are the next three. */
+  readonly wire?: WireName;
+  readonly model?: string;
+  /** Which answer of the conversation this is, from 1. */
+  readonly turn?: number;
+  readonly body?: JsonObject;
+  readonly findings: readonly Finding[];
+  /** The status that it is answered with; absent when the connection is reset. */
+  readonly status?: number;
+  /** When its headers had been read. */
+  readonly arrivedMs: number;
+  /** When the last byte of the answer was given to the kernel; absent until then, or if it never is. */
+  finishedMs?: number;
+}
+
+export interface Violation extends Finding {
+  readonly wire: WireName;
+  /** Index in `requests`. */
+  readonly request: number;
+}
+
+export interface FakeProvider {
+  /** The Anthropic base URL, without a slash at the end. */
+  readonly url: string;
+  /** The OpenAI base URL. */
+  readonly openaiUrl: string;
+  readonly port: number;
+  readonly requests: readonly RequestRecord[];
+  readonly violations: readonly Violation[];
+  /** Ends all connections. */
+  close(): Promise<void>;
+}
+
+const HOST = '127.0.0.1';
+
+/** Twice what the largest real provider accepts. */
+const MAX_BODY_BYTES = 64 * 1024 * 1024;
+
+/** Longer than most pauses between two turns, so that clients seldom meet a connection that just closed. */
+const KEEP_ALIVE_MS = 60_000;
+
+/** Throws `CrabError` (`usage`) when the port cannot be had. */
+export async function startFakeProvider(options: FakeProviderOptions): Promise<FakeProvider> {
+  const { scenario, vars = {}, keepBodies = true } = options;
+  const respond = createRespond(scenario, vars);
+  const requests: RequestRecord[] = [];
+  const violations: Violation[] = [];
+
+  const exchange = async (request: IncomingMessage, response: ServerResponse) => {
+    const arrivedMs = monotonicMs();
+    const { method = '', headers } = request;
+    const path = (request.url ?? '').replace(/\?.*/, '');
+    const received = await readBody(request);
+    if (received === undefined) return;
+    const { delivery, body, findings = [], ...facts } = respond({ method, path, body: received.body });
+    const { bytes: bodyBytes } = received;
+    const record: RequestRecord = {
+      ...{ method, path, headers, bodyBytes, ...facts, findings, status: statusOf(delivery), arrivedMs },
+      ...(keepBodies && { body }),
+    };
+    const { wire } = facts;
+    if (wire) violations.push(...findings.map((found) => ({ ...found, wire, request: requests.length })));
+    requests.push(record);
+    options.onRequest?.(record);
+    if (await send(response, delivery)) record.finishedMs = monotonicMs();
+  };
+
+  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, exchange);
+  const port = await listen(server, options.port ?? 0);
+  const url = `http://${HOST}:${port}`;
+  return { url, openaiUrl: `${url}/v1`, port, requests, violations, close: () => closeServer(server) };
+}
+
+function monotonicMs(): number {
+  return Number(process.hrtime.bigint()) / 1e6;
+}
+
+function statusOf(delivery: Delivery): number | undefined {
+  if (delivery.kind === 'reset') return undefined;
+  return delivery.kind === 'whole' ? delivery.status : 200;
+}
+
+/** Undefined when the client went away first. What is too large is read to its end and not kept. */
+async function readBody(
+  request: IncomingMessage,
+): Promise<{ readonly bytes: number; readonly body: Uint8Array | undefined } | undefined> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of request) {
+      bytes += chunk.length;
+      if (bytes <= MAX_BODY_BYTES) chunks.push(chunk);
+    }
+  } catch {
+    return undefined;
+  }
+  return { bytes, body: bytes <= MAX_BODY_BYTES ? Buffer.concat(chunks) : undefined };
+}
+
+function listen(server: Server, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (cause) => {
+      const hint = 'Choose another port, or 0 for one that is free.';
+      reject(new CrabError('usage', `cannot listen on ${HOST}:${port}: ${cause.message}`, { cause, hint }));
+    });
+    server.listen(port, HOST, () => {
+      const address = server.address();
+      resolve(typeof address === 'object' && address !== null ? address.port : port);
+    });
+  });
+}
+
+function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}

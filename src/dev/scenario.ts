@@ -1,0 +1,106 @@
+// A scenario: what the fake provider says, as data. The types are the JSON format itself, so that a file
+// and a literal in a test are the same thing; `docs/guide/fake-provider.md` describes it to users.
+
+import type { JsonObject } from '../core/schema.ts';
+import type { TokenCounts } from '../core/usage.ts';
+
+/** One script for everybody, or several of which the first user message chooses. */
+export interface Scenario {
+  readonly replies?: readonly Reply[];
+  readonly scripts?: readonly Script[];
+  /** Said when no script matches or no reply is left. Default: the text `Done.` */
+  readonly otherwise?: Reply;
+}
+
+export interface Script {
+  /** Chosen if the first user message contains this text, or matches this pattern. Absent: always. */
+  readonly when?: string | { readonly pattern: string };
+  readonly replies: readonly Reply[];
+  /** Takes the place of the scenario's own. */
+  readonly otherwise?: Reply;
+}
+
+/** One answer of the model: thinking first, then text, then calls. */
+export interface Reply {
+  /** An array is sent as one delta an element, whatever `chunk` says. */
+  readonly text?: string | readonly string[];
+  /** Instead of `text`: the same delta many times. */
+  readonly generate?: { readonly deltas: number; readonly text: string };
+  readonly thinking?: string;
+  readonly calls?: readonly ScriptedCall[];
+  /** Default: `toolUse` with calls, `stop` without. */
+  readonly stop?: ScriptedStop;
+  readonly usage?: Partial<TokenCounts>;
+  /** Characters in a delta. Default: all of them, and call arguments in two halves. */
+  readonly chunk?: number;
+  /** Milliseconds between two events of the stream. */
+  readonly delayMs?: number;
+  /** The same reply for so many turns. */
+  readonly repeat?: number;
+  readonly fault?: Fault;
+  /** The fault strikes only the first so many requests for this reply. */
+  readonly times?: number;
+}
+
+export interface ScriptedCall {
+  readonly name: string;
+  readonly input: JsonObject;
+  /** Default: `call_TURN_POSITION`, which is unique in a conversation. */
+  readonly id?: string;
+}
+
+export const SCRIPTED_STOPS = ['stop', 'length', 'toolUse'] as const;
+
+export type ScriptedStop = (typeof SCRIPTED_STOPS)[number];
+
+/** What goes wrong with a reply. Bytes count the stream, not the headers. */
+export type Fault =
+  /** An error answer. A string body is sent as it is; without a body the wire's own shape is used. */
+  | {
+      readonly status: number;
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly message?: string;
+      readonly body?: unknown;
+    }
+  /** The wire's own answer to a history that does not fit into the context window. */
+  | { readonly overflow: true }
+  /** A web page with status 200, as captive portals send. */
+  | { readonly html: true }
+  /** The socket is destroyed after so many bytes, or in the middle of the first call's arguments. */
+  | { readonly cutAfter: number | 'call' }
+  /** Nothing more is sent after so many bytes; the connection stays open. */
+  | { readonly stallAfter: number }
+  /** The stream reports an error after the text. */
+  | { readonly errorEvent: { readonly type: string; readonly message: string } }
+  /** The last character of each call's arguments is missing. */
+  | { readonly badJson: true }
+  /** The connection is reset before any header. */
+  | { readonly reset: true }
+  /** The stream ends in good order, but before the reason why the model stopped. */
+  | { readonly noStop: true }
+  /** The model refuses to answer, after whatever the reply says. */
+  | { readonly refuse: true };
+
+export const DEFAULT_REPLY: Reply = { text: 'Done.' };
+
+/**
+ * The reply to a history that begins with `prompt` and holds `answered` assistant messages. It depends on
+ * nothing else, so that several clients and resumed sessions may share one provider.
+ */
+export function pickReply(scenario: Scenario, prompt: string, answered: number): Reply {
+  const script = scriptFor(scenario, prompt);
+  let left = answered;
+  for (const reply of script?.replies ?? []) {
+    left -= reply.repeat ?? 1;
+    if (left < 0) return reply;
+  }
+  return script?.otherwise ?? scenario.otherwise ?? DEFAULT_REPLY;
+}
+
+function scriptFor(scenario: Scenario, prompt: string): Script | undefined {
+  if (scenario.replies !== undefined) return { replies: scenario.replies };
+  return scenario.scripts?.find(({ when }) => {
+    if (when === undefined) return true;
+    return typeof when === 'string' ? prompt.includes(when) : new RegExp(when.pattern).test(prompt);
+  });
+}
