@@ -10,6 +10,16 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
+/** Where text goes: standard output, a pipe, a terminal. One write at a time: the next waits for the one before. */
+export interface Sink {
+  /** A person reads it as it comes. */
+  readonly isTerminal: boolean;
+  /** Colours are wanted. */
+  readonly colour: boolean;
+  /** Resolves when more may follow. Rejects with `CrabError`: `output-closed` when the reader is gone, else `output-failed`. */
+  write(text: string): Promise<void>;
+}
+
 export interface FileInfo {
   readonly kind: 'file' | 'directory' | 'link' | 'other';
   /** What an `other` is, in a word: `FIFO`, `socket`, `device`. */
