@@ -10,7 +10,7 @@ import { errorOf, exitCodeOf } from './exit-code.ts';
 export interface ResultCollector {
   /** Takes note of what the result will say. Costs next to nothing for deltas. */
   see(event: Event): void;
-  /** The object, as the run's last event is known. */
+  /** The object for the end of a run. Forgets the run. */
   result(end: RunEnd): object;
   /** What a command or shell line printed in this run, capped. */
   commandText(): string;
@@ -47,10 +47,6 @@ export function createResult(uuid: () => string): ResultCollector {
     switch (event.type) {
       case 'runStart':
         session = event.session;
-        stopReason = null;
-        printed = '';
-        cut = false;
-        models = new Map();
         break;
       case 'messageEnd': {
         const { model, usage } = event.message;
@@ -76,7 +72,7 @@ export function createResult(uuid: () => string): ResultCollector {
   function result(end: RunEnd): object {
     const exitCode = exitCodeOf(end);
     const error = errorOf(end);
-    return {
+    const object = {
       type: 'result',
       subtype: error?.code === 'structured-output' ? STRUCTURED_FAILURE : SUBTYPES[end.outcome],
       is_error: exitCode !== 0,
@@ -95,6 +91,11 @@ export function createResult(uuid: () => string): ResultCollector {
       ...(error && { error, errors: [error.message] }),
       uuid: uuid(),
     };
+    stopReason = null;
+    printed = '';
+    cut = false;
+    models = new Map();
+    return object;
   }
 
   return { see, result, commandText: () => printed };

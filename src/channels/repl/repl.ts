@@ -1,0 +1,268 @@
+// The line REPL: lines in, text out, no terminal needed. Where a person types, lines are read while a turn
+// runs as well: they answer its questions or queue behind it. A pipe is read only between turns, so that
+// the next prompt in it can never be taken for somebody's yes (law 3).
+
+import type { CommandInfo } from '../../core/command.ts';
+import { asCrabError, CrabError, EXIT, errorData } from '../../core/errors.ts';
+import type { Event, RunEnd } from '../../core/event.ts';
+import type { Clock, Sink } from '../../core/host.ts';
+import type { OpenReply, OpenRequest, Platform } from '../../core/platform.ts';
+import type { Question } from '../../core/question.ts';
+import { exitCodeOf } from '../../faces/exit-code.ts';
+import { errorText } from '../../faces/text.ts';
+import { visibleLine } from '../../faces/visible.ts';
+import { type Asking, ask } from './answers.ts';
+import { farewell, greeting } from './greeting.ts';
+import { createLineAssembler, type Lines } from './lines.ts';
+import { createScreen, type Screen } from './screen.ts';
+import { runTurn } from './turn.ts';
+
+export interface ReplOptions {
+  /** Stays the caller's: it closes it, and everything acknowledged is on disk then. */
+  readonly platform: Platform;
+  readonly open: OpenRequest;
+  /** The model's name for the greeting, where it is known. */
+  readonly model?: string;
+  readonly lines: Lines;
+  /** A person types: prompts are shown, and questions can be asked. */
+  readonly isInteractive: boolean;
+  readonly stdout: Sink;
+  readonly stderr: Sink;
+  readonly clock: Clock;
+  /** Calls the listener for every Ctrl-C that does not just clear a typed line; returns how to stop it. */
+  readonly onInterrupt: (listener: () => void) => () => void;
+  /** Ends the REPL from outside, as SIGTERM does. */
+  readonly signal: AbortSignal;
+}
+
+export const REPL_COMMANDS: readonly CommandInfo[] = [
+  { name: 'quit', aliases: ['exit', 'q'], description: 'Leave Crab.', usage: '', side: 'channel' },
+];
+
+/** Returns the exit status. Never throws. */
+export async function runRepl(options: ReplOptions): Promise<number> {
+  const { platform, open, stdout, stderr } = options;
+  try {
+    const commands = [...open.commands, ...REPL_COMMANDS];
+    const reply = await platform.open({ ...open, commands });
+    return await createRepl(options, reply, createScreen(stdout)).run();
+  } catch (thrown) {
+    const error = asCrabError(thrown);
+    if (error.code !== 'output-closed') {
+      await stderr.write(errorText(errorData(error), { colour: stderr.colour })).catch(() => {});
+    }
+    return error.exitCode;
+  }
+}
+
+const PROMPT = '› ';
+const MORE_PROMPT = '… ';
+
+/** Two Ctrl-C within this many milliseconds leave, whatever runs. */
+const TWICE_MS = 2_000;
+
+/** What an empty line says after a turn that stopped at its limit. */
+const GO_ON = 'Go on.';
+
+interface Typed {
+  readonly line: string | undefined;
+}
+
+function interruption(): CrabError {
+  return new CrabError('interrupted', 'Interrupted.');
+}
+
+function createRepl(options: ReplOptions, reply: OpenReply, screen: Screen): { run(): Promise<number> } {
+  const { platform, lines, clock, isInteractive, signal } = options;
+  const { address } = reply;
+  const assembler = createLineAssembler();
+  const queue: string[] = [];
+  const askings: Asking[] = [];
+  let session = reply.session.id;
+  let isKept = reply.session.messages > 0;
+  let running: AbortController | undefined;
+  let reading: Promise<Typed> | undefined;
+  let mayGoOn = false;
+  let leaving = false;
+  let interruptedAt: { readonly time: number; readonly idle: boolean } | undefined;
+  let exitCode: number = EXIT.success;
+  let leave = (): void => {};
+  const left = new Promise<'left'>((resolve) => {
+    leave = () => {
+      leaving = true;
+      resolve('left');
+    };
+  });
+
+  /** The line that is being read: a turn may end before it does, and the next one waits for the same line. */
+  function nextLine(): Promise<Typed> {
+    reading ??= lines.read().then((line) => ({ line }));
+    return reading;
+  }
+
+  async function run(): Promise<number> {
+    const stopListening = options.onInterrupt(interrupt);
+    signal.addEventListener('abort', terminate, { once: true });
+    if (signal.aborted) terminate();
+    try {
+      if (isInteractive) await screen.say(greeting(options, reply, screen.paint));
+      for (const notice of reply.notices)
+        await screen.show([{ type: 'notice', level: 'warning', text: notice }]);
+      await loop();
+      const goodbye = isInteractive ? farewell(session, isKept, reply.session.path !== undefined) : '';
+      if (goodbye !== '') await screen.say(goodbye);
+    } finally {
+      stopListening();
+      signal.removeEventListener('abort', terminate);
+      running?.abort(interruption());
+    }
+    if (signal.aborted) return EXIT.terminated;
+    return isInteractive ? EXIT.success : exitCode;
+  }
+
+  async function loop(): Promise<void> {
+    while (!leaving) {
+      const text = queue.shift() ?? (await idleInput());
+      if (text === undefined) return;
+      const end = await turn(text);
+      if (end === undefined) return;
+      if (exitCodeOf(end) !== EXIT.success) exitCode = exitCodeOf(end);
+      mayGoOn = isInteractive && end.outcome === 'turnLimit' && queue.length === 0;
+      if (mayGoOn) await screen.say(screen.paint.dim('Enter goes on; anything else is a new prompt.'));
+    }
+  }
+
+  /** The next prompt; undefined when there will be none. */
+  async function idleInput(): Promise<string | undefined> {
+    lines.prompt(isInteractive ? PROMPT : '');
+    for (;;) {
+      const typed = await Promise.race([nextLine(), left]);
+      if (typed === 'left') return undefined;
+      const { line } = typed;
+      reading = undefined;
+      interruptedAt = undefined;
+      const text = line === undefined ? assembler.flush() : assembler.add(line);
+      lines.prompt(isInteractive ? (text === undefined ? MORE_PROMPT : PROMPT) : '');
+      if (text !== undefined && text.trim() !== '') return text;
+      if (line === undefined) return undefined;
+      if (text !== undefined && mayGoOn) return GO_ON;
+    }
+  }
+
+  /** Undefined when the person left in the middle of it. */
+  async function turn(text: string): Promise<RunEnd | undefined> {
+    const stop = new AbortController();
+    running = stop;
+    mayGoOn = false;
+    lines.prompt('');
+    const parts = { platform, address, screen, clock, tellsWaits: isInteractive, onEvents };
+    const ended = runTurn(parts, text, stop);
+    // Whoever leaves does not wait for it, and nobody else may be told of its failure.
+    ended.catch(() => {});
+    for (;;) {
+      const first = await Promise.race(isInteractive ? [ended, nextLine(), left] : [ended, left]);
+      if (first === 'left') return undefined;
+      if ('type' in first) {
+        running = undefined;
+        askings.length = 0;
+        return first;
+      }
+      if (first.line === undefined) {
+        leave();
+        stop.abort(interruption());
+        return undefined;
+      }
+      reading = undefined;
+      await takeLine(first.line);
+    }
+  }
+
+  /** A line typed while a turn runs. */
+  async function takeLine(line: string): Promise<void> {
+    const asking = askings[0];
+    if (asking) return await takeAnswer(asking, line);
+    const text = assembler.add(line);
+    if (text === undefined || text.trim() === '') return;
+    queue.push(text);
+    await screen.say(screen.paint.dim(`queued (${queue.length}): ${visibleLine(text)}`));
+  }
+
+  async function takeAnswer(asking: Asking, line: string): Promise<void> {
+    const answer = asking.take(line);
+    if (typeof answer === 'string') await screen.say(answer);
+    if (answer === undefined || typeof answer === 'string') {
+      lines.prompt(asking.prompt());
+      return;
+    }
+    closeQuestion(asking.question.id);
+    await platform.answer(address, asking.question.id, answer);
+  }
+
+  async function onEvents(events: readonly Event[]): Promise<void> {
+    for (const event of events) {
+      switch (event.type) {
+        case 'promptAccepted':
+          isKept = true;
+          break;
+        case 'question':
+          await openQuestion(event.question);
+          break;
+        case 'questionAnswered':
+          closeQuestion(event.id);
+          break;
+        case 'commandResult':
+          if (event.effect.kind === 'session') session = event.effect.session;
+          if (event.effect.kind === 'channel') leaving = true;
+          break;
+      }
+    }
+  }
+
+  async function openQuestion(question: Question): Promise<void> {
+    if (!isInteractive) {
+      const refusal = { kind: 'permission', allowed: false, feedback: 'Nobody is there to ask.' } as const;
+      const answer = question.kind === 'permission' ? refusal : ({ kind: 'choice', answers: [] } as const);
+      await platform.answer(address, question.id, answer);
+      return;
+    }
+    askings.push(ask(question));
+    lines.prompt(askings[0]?.prompt() ?? '');
+  }
+
+  function closeQuestion(id: string): void {
+    const at = askings.findIndex((asking) => asking.question.id === id);
+    if (at === -1) return;
+    askings.splice(at, 1);
+    lines.prompt(askings[0]?.prompt() ?? '');
+  }
+
+  function interrupt(): void {
+    const now = clock.monotonic();
+    const before = interruptedAt;
+    interruptedAt = { time: now, idle: running === undefined };
+    const isSecond = before !== undefined && (before.idle || now - before.time <= TWICE_MS);
+    if (isSecond) {
+      running?.abort(interruption());
+      leave();
+    } else if (running) {
+      cancel(running);
+    } else {
+      assembler.flush();
+      screen.say(screen.paint.dim('Ctrl-C again leaves.')).then(() => lines.prompt(PROMPT), leave);
+    }
+  }
+
+  /** What was queued comes back to be edited: it was meant to follow a turn that will not be. */
+  function cancel(stop: AbortController): void {
+    const back = queue.splice(0).join('\n');
+    if (back !== '') lines.prefill(back);
+    stop.abort(interruption());
+  }
+
+  function terminate(): void {
+    running?.abort(signal.reason);
+    leave();
+  }
+
+  return { run };
+}
