@@ -1,0 +1,89 @@
+// The environment that programs are started with: the person's own, without the keys that pay for models,
+// and set so that nothing can wait for somebody who is not there.
+
+/** Providers of models, as their variables begin. A key of theirs is of no use to a build, and worth stealing. */
+const PROVIDERS = [
+  'AI_GATEWAY',
+  'ANTHROPIC',
+  'AZURE_OPENAI',
+  'CEREBRAS',
+  'CLAUDE',
+  'CODEX',
+  'COHERE',
+  'COPILOT',
+  'CRAB',
+  'DASHSCOPE',
+  'DEEPSEEK',
+  'FIREWORKS',
+  'GEMINI',
+  'GOOGLE_AI',
+  'GOOGLE_API',
+  'GOOGLE_GENERATIVE_AI',
+  'GROQ',
+  'LITELLM',
+  'MINIMAX',
+  'MISTRAL',
+  'MOONSHOT',
+  'NVIDIA',
+  'OPENAI',
+  'OPENCODE',
+  'OPENROUTER',
+  'PERPLEXITY',
+  'REPLICATE',
+  'TOGETHER',
+  'TOGETHERAI',
+  'VOYAGE',
+  'XAI',
+  'ZAI',
+  'ZHIPU',
+  'ZHIPUAI',
+] as const;
+
+/** `<provider>…KEY`, `…TOKEN`, `…SECRET`, also with a number or a name behind; and two that keep to no such form. */
+const PROVIDER_KEY = new RegExp(
+  `^(?:(?:${PROVIDERS.join('|')})(?:_[A-Z0-9_]*)?_(?:KEYS?|TOKEN|SECRET)(?:_[A-Z0-9_]*)?|AWS_BEARER_TOKEN_BEDROCK|CO_API_KEY)$`,
+  'i',
+);
+
+/** The names of a call's variables; both are part of what child processes may rely on. */
+export const CHILD_VARIABLE = 'CRAB';
+export const CALL_VARIABLE = 'CRAB_CALL';
+
+const UNATTENDED: Readonly<Record<string, string>> = {
+  [CHILD_VARIABLE]: '1',
+  TERM: 'dumb',
+  PAGER: 'cat',
+  GIT_PAGER: 'cat',
+  MANPAGER: 'cat',
+  SYSTEMD_PAGER: 'cat',
+  // An editor fails: taking its file as it is would commit what nobody wrote.
+  EDITOR: 'false',
+  VISUAL: 'false',
+  GIT_EDITOR: 'false',
+  GIT_SEQUENCE_EDITOR: 'false',
+  GIT_TERMINAL_PROMPT: '0',
+  GIT_ASKPASS: 'false',
+  SSH_ASKPASS: 'false',
+  SSH_ASKPASS_REQUIRE: 'never',
+  SUDO_ASKPASS: 'false',
+  DEBIAN_FRONTEND: 'noninteractive',
+};
+
+/** Names of the person's terminal, which a password prompt would take over. */
+const TERMINAL_VARIABLES = ['GPG_TTY', 'SSH_TTY'];
+
+export function isProviderKey(name: string): boolean {
+  return PROVIDER_KEY.test(name);
+}
+
+/** Made once from the host's environment; a call adds its own to a copy. */
+export function declaredEnvironment(
+  host: Readonly<Record<string, string | undefined>>,
+): Readonly<Record<string, string>> {
+  const declared: Record<string, string> = {};
+  for (const [name, value] of Object.entries(host)) {
+    if (value !== undefined && !isProviderKey(name)) declared[name] = value;
+  }
+  for (const name of TERMINAL_VARIABLES) delete declared[name];
+  return Object.assign(declared, UNATTENDED);
+}
