@@ -1,0 +1,53 @@
+// Which test files there are and which phase each belongs to. Every file has exactly one phase, the last of
+// them being `unit`, so that a test in a folder nobody thought of still runs.
+
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
+import type { TestTimes } from './test-file.ts';
+
+export const TEST_PHASES = ['unit', 'flows', 'terminal', 'campaigns'] as const;
+
+export type TestPhase = (typeof TEST_PHASES)[number];
+
+/** Milliseconds. Far above what a test takes on a busy machine: only what hangs comes this far. */
+export const TIMES: Readonly<Record<TestPhase, TestTimes>> = {
+  unit: { test: 30_000, file: 120_000 },
+  flows: { test: 60_000, file: 300_000 },
+  terminal: { test: 60_000, file: 300_000 },
+  campaigns: { test: 300_000, file: 420_000 },
+};
+
+const TEST_FOLDERS = ['src', 'test', 'scripts', 'bench'];
+
+/** `file` is relative to the root, with forward slashes. */
+export function phaseOf(file: string): TestPhase {
+  if (file.endsWith('.campaign.test.ts')) return 'campaigns';
+  if (file.startsWith('test/flows/')) return 'flows';
+  if (file.startsWith('test/terminal/')) return 'terminal';
+  return 'unit';
+}
+
+/**
+ * All test files below `root`, sorted. Throws when the folders hold fewer than git knows of: a search that
+ * finds nothing must not look like a run in which all went well.
+ */
+export function findTestFiles(root: string): readonly string[] {
+  const found = TEST_FOLDERS.flatMap((folder) => testFilesIn(root, folder)).sort();
+  const missed = knownToGit(root).filter((file) => !found.includes(file));
+  if (missed.length > 0) throw new Error(`these test files are in no phase: ${missed.join(', ')}`);
+  if (found.length === 0) throw new Error(`no test files below ${root}`);
+  return found;
+}
+
+function testFilesIn(root: string, folder: string): readonly string[] {
+  if (!existsSync(`${root}/${folder}`)) return [];
+  return readdirSync(`${root}/${folder}`, { recursive: true, encoding: 'utf8' })
+    .map((file) => `${folder}/${file.replaceAll('\\', '/')}`)
+    .filter((file) => file.endsWith('.test.ts'));
+}
+
+function knownToGit(root: string): readonly string[] {
+  if (!existsSync(`${root}/.git`)) return [];
+  const list = execFileSync('git', ['ls-files', '-z', '*.test.ts'], { cwd: root, encoding: 'utf8' });
+  return list.split('\0').filter((file) => file !== '' && existsSync(`${root}/${file}`));
+}
