@@ -92,6 +92,11 @@ function usage(message: string, hint?: string): CrabError {
   return new CrabError('usage', message, hint === undefined ? {} : { hint });
 }
 
+/** The same arguments with another value for one flag. */
+export function withValue(args: Arguments, flag: FlagName, value: string): Arguments {
+  return { ...args, value: (name) => (name === flag ? value : args.value(name)) };
+}
+
 /** A number in a range, or `CrabError usage`. */
 export function numberOf(
   args: Arguments,

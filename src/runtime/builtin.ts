@@ -2,7 +2,7 @@
 
 import type { Extension } from '../core/extension.ts';
 import { createFileTools } from '../parts/files/file-tools.ts';
-import { createShellTool } from '../parts/shell/bash.ts';
+import { createShellTool } from '../parts/shell/shell-tool.ts';
 import { builtinCommands } from './commands.ts';
 
 /** The order is the order in which the model sees the tools. */

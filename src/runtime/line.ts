@@ -11,7 +11,7 @@ import type { Prompt } from '../core/platform.ts';
 import { NO_USAGE } from '../core/usage.ts';
 import { Outbox } from '../engine/outbox.ts';
 import { type Route, route, suggestions } from '../engine/route.ts';
-import { runUserShell } from '../parts/shell/user-shell.ts';
+import type { UserShell } from '../parts/shell/user-shell.ts';
 import type { Catalogue } from './catalogue.ts';
 import type { Conversation } from './conversation.ts';
 import { commandBlock, type ShellRecord } from './history.ts';
@@ -22,6 +22,7 @@ export interface Line {
   readonly host: RuntimeHost;
   readonly conversation: Conversation;
   readonly catalogue: Catalogue;
+  readonly userShell: UserShell;
   readonly prompt: Prompt;
   readonly signal: AbortSignal;
 }
@@ -129,32 +130,28 @@ async function* runShell(
   signal.addEventListener('abort', onAbort, { once: true });
   const outbox = new Outbox<Event>({ onAbandon: onAbort, onLost: () => [] });
   outbox.push([{ type: 'shellStart', command }]);
-  const running = runUserShell(
-    {
-      command,
-      cwd: conversation.cwd,
-      exec: host.exec,
-      onOutput: (delta) => outbox.push([{ type: 'shellOutput', delta }]),
-    },
-    stop.signal,
-  ).finally(() => outbox.end());
+  const spillTo = `${await conversation.scratch()}/shell-${host.newId()}.txt`;
+  const onOutput = (delta: string) => outbox.push([{ type: 'shellOutput', delta }]);
+  const { cwd } = conversation;
+  const running = line
+    .userShell({ command, cwd, onOutput, spillTo }, host.exec, stop.signal)
+    .finally(() => outbox.end());
   running.catch(() => {});
   try {
     yield* outbox;
-    const { exitCode, output, timedOut } = await running;
+    const { exitCode, text, timedOut, failed } = await running;
     yield [{ type: 'shellEnd', command, exitCode, timedOut }];
-    const record: ShellRecord = { command, cwd: conversation.cwd, exitCode, output };
-    const failed = exitCode !== 0;
+    const record: ShellRecord = { command, cwd, exitCode, output: text };
     if (failed && repair) {
       const message = userMessage(commandBlock(record), host.clock.now());
       return yield* runPrompt({ ...line, message });
     }
     if (store) await conversation.keepShell(record);
     const durationMs = host.clock.monotonic() - startedAt;
-    if (!failed) return yield [endOf('command', { text: output, durationMs })];
+    if (!failed) return yield [endOf('command', { text, durationMs })];
     const how = timedOut ? 'took too long and was ended' : `ended with exit code ${exitCode ?? 'none'}`;
     const error = new CrabError('command-failed', `\`${command}\` ${how}.`);
-    yield [endOf('failed', { error, text: output, durationMs })];
+    yield [endOf('failed', { error, text, durationMs })];
   } catch (thrown) {
     if (!signal.aborted) throw thrown;
     yield [endOf('cancelled', { durationMs: host.clock.monotonic() - startedAt })];

@@ -5,6 +5,7 @@ import type { Address, SessionChoice } from '../core/conversation.ts';
 import { CrabError } from '../core/errors.ts';
 import type { OpenReply, OpenRequest, Platform } from '../core/platform.ts';
 import type { Tape, Tapes } from '../core/tape.ts';
+import { createUserShell } from '../parts/shell/user-shell.ts';
 import { type Catalogue, gather } from './catalogue.ts';
 import { Conversation } from './conversation.ts';
 import type { RuntimeHost } from './host.ts';
@@ -17,6 +18,7 @@ interface Opened {
 
 export function createPlatform(host: RuntimeHost): Platform {
   const opened = new Map<string, Opened>();
+  const userShell = createUserShell();
 
   function find(address: Address): Opened {
     const found = opened.get(key(address));
@@ -41,7 +43,7 @@ export function createPlatform(host: RuntimeHost): Platform {
       return reply(conversation, catalogue);
     },
     prompt(address, prompt, signal) {
-      return runLine({ host, ...find(address), prompt, signal });
+      return runLine({ host, userShell, ...find(address), prompt, signal });
     },
     answer: async (address, questionId, answer) => find(address).conversation.answer(questionId, answer),
     control: (address, control) => find(address).conversation.control(control),
