@@ -17,13 +17,13 @@ const LAUNCHER = new URL('../../src/crab.cjs', import.meta.url);
 /** Stands for the bundle: says which Node runs it and what it was told, then does what its first word says. */
 const BUNDLE = `
 const [order, value] = process.argv.slice(2);
-console.log(JSON.stringify({ node: process.versions.node, argv: process.argv.slice(2) }));
-if (order === 'exit') process.exitCode = Number(value);
-if (order === 'die') process.kill(process.pid, value);
 if (order === 'wait') {
   process.on('SIGTERM', () => process.exit(9));
   setTimeout(() => {}, 60_000);
 }
+console.log(JSON.stringify({ node: process.versions.node, argv: process.argv.slice(2) }));
+if (order === 'exit') process.exitCode = Number(value);
+if (order === 'die') process.kill(process.pid, value);
 `;
 
 interface Start {
