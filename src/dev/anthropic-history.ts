@@ -32,7 +32,7 @@ export function readAnthropicHistory(body: JsonObject): History {
   checkBreakpoints(body, report);
   return {
     steps,
-    system: blocksOf(body['system'] ?? [], 'system', report)
+    system: blocksOf(body['system'] || [], 'system', report)
       .map(textOf)
       .join('\n'),
     tools: readTools(body['tools'], report),
@@ -48,11 +48,11 @@ interface Block {
   readonly body: JsonObject;
 }
 
-/** Content as blocks; an empty text, in whatever form, is refused. */
+/** The content at this place as blocks; an empty text, in whatever form, is refused. */
 function blocksOf(content: unknown, at: string, report: Report): readonly Block[] {
   const items = typeof content === 'string' ? [{ type: 'text', text: content }] : asList(content);
   return items.flatMap((item, index) => {
-    const place = typeof content === 'string' ? `${at}.content` : `${at}.content[${index}]`;
+    const place = typeof content === 'string' ? at : `${at}[${index}]`;
     if (!isObject(item)) {
       report(place, 'a content block is not an object');
       return [];
@@ -69,7 +69,7 @@ function textOf(block: Block): string {
 
 /** Results come before everything else in a user message. */
 function readUser(content: unknown, at: string, report: Report): readonly Step[] {
-  const blocks = blocksOf(content, at, report);
+  const blocks = blocksOf(content, `${at}.content`, report);
   if (blocks.length === 0) report(at, 'the user message is empty');
   const results: Step[] = [];
   const said: Block[] = [];
@@ -82,7 +82,7 @@ function readUser(content: unknown, at: string, report: Report): readonly Step[]
       continue;
     }
     if (said.length > 0) report(block.at, 'a result comes after other content');
-    const inner = blocksOf(block.body['content'] || [], block.at, report);
+    const inner = blocksOf(block.body['content'] || [], `${block.at}.content`, report);
     const text = inner.map(textOf).join('');
     results.push({ kind: 'result', at: block.at, callId: asText(block.body['tool_use_id']), text });
   }
@@ -91,7 +91,7 @@ function readUser(content: unknown, at: string, report: Report): readonly Step[]
 }
 
 function readAssistant(content: unknown, at: string, report: Report): Step {
-  const blocks = blocksOf(content, at, report);
+  const blocks = blocksOf(content, `${at}.content`, report);
   if (blocks.length === 0) report(at, 'the assistant message is empty');
   const calls: CallStep[] = [];
   for (const block of blocks) {

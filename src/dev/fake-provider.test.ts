@@ -303,6 +303,29 @@ for (const wire of WIRE_NAMES) {
   });
 }
 
+test('a client that goes away, while it sends or while it is sent to, harms nobody', async () => {
+  await using provider = await opening({ text: 'abc', chunk: 1, delayMs: 60_000 }, { text: 'well' });
+  const leave = new AbortController();
+  const body = JSON.stringify({ model: 'm', max_tokens: 1, stream: true, messages: HELLO });
+  const { signal } = leave;
+  const response = await fetch(`${provider.url}/v1/messages`, { method: 'POST', body, signal });
+  leave.abort();
+  assert.equal((await received(response)).broken, true);
+
+  const socket = connect(provider.port, '127.0.0.1');
+  await new Promise<void>((resolve) => {
+    socket.write('POST /v1/messages HTTP/1.1\r\nhost: x\r\ncontent-length: 9999\r\n\r\n{', () => resolve());
+  });
+  socket.destroy();
+
+  const second = [...HELLO, { role: 'assistant', content: 'abc' }, ...HELLO];
+  assert.equal((await ask(provider.url, 'anthropic', second)).text, 'well');
+  assert.deepEqual(
+    provider.requests.map(({ finishedMs }) => finishedMs !== undefined),
+    [false, true],
+  );
+});
+
 test('usage is left out on the OpenAI wire unless it is asked for', async () => {
   await using provider = await opening({ text: 'hi' });
   const { usage } = await ask(provider.url, 'openai', HELLO, { stream_options: undefined });

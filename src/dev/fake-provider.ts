@@ -92,10 +92,16 @@ export async function startFakeProvider(options: FakeProviderOptions): Promise<F
     const received = await readBody(request);
     if (received === undefined) return;
     const { delivery, body, findings = [], ...facts } = respond({ method, path, body: received.body });
-    const { bytes: bodyBytes } = received;
     const record: RequestRecord = {
-      ...{ method, path, headers, bodyBytes, ...facts, findings, status: statusOf(delivery), arrivedMs },
-      ...(keepBodies && { body }),
+      method,
+      path,
+      headers,
+      bodyBytes: received.bytes,
+      ...facts,
+      body: keepBodies ? body : undefined,
+      findings,
+      status: statusOf(delivery),
+      arrivedMs,
     };
     const { wire } = facts;
     if (wire) violations.push(...findings.map((found) => ({ ...found, wire, request: requests.length })));

@@ -154,6 +154,7 @@ const ANTHROPIC_BREACHES: Record<string, readonly [readonly Json[], Json, ...str
     '1 messages[1].content[0]: the text block is empty',
     '1 messages[2].content[0].content[0]: the text block is empty',
   ],
+  'an empty system block': [[user('x')], { system: [text('')] }, '1 system[0]: the text block is empty'],
   'messages without content': [
     [user([]), assistant([])],
     {},

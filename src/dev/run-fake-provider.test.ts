@@ -3,6 +3,8 @@ import { test } from 'node:test';
 import { ask, post } from '../../test/support/wire-client.ts';
 import { runFakeProvider } from './run-fake-provider.ts';
 
+const SCRIPT = '{ "replies": [{ "text": "hi from {{cwd}}" }] }';
+
 test('the provider says where it is, a line a request, and stops with its signal', async () => {
   const lines: string[] = [];
   const stop = new AbortController();
@@ -11,10 +13,10 @@ test('the provider says where it is, a line a request, and stops with its signal
     lines.push(line);
     if (line === 'Ctrl-C stops it.') greeted.resolve(lines[0]?.split(' ').at(-1) ?? '');
   };
-  const options = { script: '{ "replies": [{ "text": "hi" }] }', file: 'hi.json', port: 0, print };
+  const options = { script: SCRIPT, file: 'hi.json', port: 0, cwd: '/here', print };
   const running = runFakeProvider(options, stop.signal);
   const url = await greeted.promise;
-  assert.equal((await ask(url, 'openai', [{ role: 'user', content: 'x' }])).text, 'hi');
+  assert.equal((await ask(url, 'openai', [{ role: 'user', content: 'x' }])).text, 'hi from /here');
   await (await post(url, 'anthropic', [{ role: 'user', content: '' }])).text();
   await (await fetch(`${url}/`)).text();
   stop.abort();
@@ -32,7 +34,13 @@ test('the provider says where it is, a line a request, and stops with its signal
 });
 
 test('a scenario that cannot be used is an error before anything is served', async () => {
-  const options = { script: '{}', file: 'empty.json', port: 0, print: () => assert.fail('nothing to say') };
+  const options = {
+    script: '{}',
+    file: 'empty.json',
+    port: 0,
+    cwd: '/',
+    print: () => assert.fail('nothing to say'),
+  };
   await assert.rejects(runFakeProvider(options, new AbortController().signal), {
     code: 'input-malformed',
     message: 'empty.json: expected either replies or scripts at the top',

@@ -12,17 +12,20 @@ export interface RunOptions {
   /** Its name, for error messages. */
   readonly file: string;
   readonly port: number;
-  readonly vars?: Readonly<Record<string, string>>;
+  /** What `{{cwd}}` in the scenario stands for. */
+  readonly cwd: string;
   /** Takes one line without its end. */
   readonly print: (line: string) => void;
 }
 
 /** Serves until the signal aborts. Throws `CrabError` when the file or the port is of no use. */
 export async function runFakeProvider(options: RunOptions, signal: AbortSignal): Promise<void> {
-  const { script, file, port, vars, print } = options;
+  const { script, file, port, cwd, print } = options;
   const scenario = parseScenario(script, file);
   const provider = await startFakeProvider({
-    ...{ scenario, port, vars },
+    scenario,
+    port,
+    vars: { cwd },
     keepBodies: false,
     onRequest: (request) => print(requestLine(request)),
   });

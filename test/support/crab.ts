@@ -42,7 +42,7 @@ export interface CrabProcess extends AsyncDisposable {
    * when the process ends first or `timeoutMs` (default 20 s) pass.
    */
   waitFor(pattern: string | RegExp, options?: WaitOptions): Promise<string>;
-  /** Signals the process alone, as a terminal's user would not, but as `kill` does. */
+  /** Signals this process and none of its children. Default: SIGTERM. */
   kill(signal?: NodeJS.Signals): void;
 }
 

@@ -47,7 +47,11 @@ export async function tempWorkspace(
     await git('commit', '--quiet', '--allow-empty', '--message=first');
   }
   return {
-    ...{ path, home, file, write, git },
+    path,
+    home,
+    file,
+    write,
+    git,
     read: (name) => readFile(file(name), 'utf8'),
     [Symbol.asyncDispose]: () => rm(root, { recursive: true, force: true, maxRetries: 5 }),
   };
