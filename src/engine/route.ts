@@ -52,15 +52,20 @@ export function suggestions(name: string, names: Iterable<string>): readonly str
   return near.slice(0, 3).map((item) => item.name);
 }
 
-/** Levenshtein distance, one row at a time. */
+/** Edits between two words, a swap of neighbours counting as one (optimal string alignment). */
 function editDistance(a: string, b: string): number {
+  let before: number[] = [];
   let row = Array.from({ length: b.length + 1 }, (_, at) => at);
   for (let i = 1; i <= a.length; i++) {
     const next = [i];
     for (let j = 1; j <= b.length; j++) {
       const change = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+      let least = Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1);
+      const swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      if (swapped) least = Math.min(least, (before[j - 2] ?? 0) + 1);
+      next.push(least);
     }
+    before = row;
     row = next;
   }
   return row[b.length] ?? 0;

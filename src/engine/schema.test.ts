@@ -1,0 +1,163 @@
+// The verdicts are held against a full validator, on schemas and values drawn at random and on the corners.
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { JsonSchema } from '../core/schema.ts';
+import { coerce } from './coerce.ts';
+import { validate } from './schema.ts';
+
+const ajv = new Ajv2020({ strict: false, allErrors: true });
+
+/** A small generator with a seed (mulberry32), so that a failure can be repeated. */
+function numbers(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+  };
+}
+
+const TYPES = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'] as const;
+
+function someValue(random: () => number, depth = 0): unknown {
+  const scalars = ['', 'a', 'abc', 'ä😀', '7', 'true', 0, 1, -3, 2.5, true, false, null];
+  const pick = Math.floor(random() * (depth > 2 ? scalars.length : scalars.length + 4));
+  if (pick < scalars.length) return scalars[pick];
+  const size = Math.floor(random() * 4);
+  if (pick % 2 === 0) return Array.from({ length: size }, () => someValue(random, depth + 1));
+  return Object.fromEntries(
+    Array.from({ length: size }, (_, at) => ['abcd'[at], someValue(random, depth + 1)]),
+  );
+}
+
+function someSchema(random: () => number, depth = 0): JsonSchema {
+  const schema: Record<string, unknown> = {};
+  const maybe = (chance: number, key: string, make: () => unknown) => {
+    if (random() < chance) schema[key] = make();
+  };
+  const small = () => Math.floor(random() * 4);
+  maybe(0.6, 'type', () => TYPES[Math.floor(random() * TYPES.length)]);
+  maybe(0.1, 'enum', () => [someValue(random, 2), someValue(random, 2)]);
+  maybe(0.1, 'const', () => someValue(random, 2));
+  maybe(0.1, 'minLength', small);
+  maybe(0.1, 'maxLength', small);
+  maybe(0.1, 'pattern', () => '^[a-c]+$');
+  maybe(0.1, 'minimum', small);
+  maybe(0.1, 'exclusiveMaximum', small);
+  maybe(0.1, 'multipleOf', () => small() + 1);
+  maybe(0.1, 'minItems', small);
+  maybe(0.1, 'maxItems', small);
+  maybe(0.1, 'uniqueItems', () => true);
+  maybe(0.1, 'minProperties', small);
+  maybe(0.1, 'maxProperties', small);
+  maybe(0.2, 'required', () => ['a']);
+  maybe(0.2, 'additionalProperties', () => (random() < 0.5 ? false : someSchema(random, 3)));
+  if (depth > 2) return schema;
+  const inner = () => someSchema(random, depth + 1);
+  maybe(0.3, 'properties', () => ({ a: inner(), b: inner() }));
+  maybe(0.2, 'items', inner);
+  maybe(0.1, 'prefixItems', () => [inner()]);
+  maybe(0.1, 'anyOf', () => [inner(), inner()]);
+  maybe(0.1, 'oneOf', () => [inner(), inner()]);
+  maybe(0.1, 'allOf', () => [inner()]);
+  maybe(0.1, 'not', inner);
+  return schema;
+}
+
+describe('validation', () => {
+  it('agrees with a full validator', () => {
+    const random = numbers(1);
+    let accepted = 0;
+    for (let round = 0; round < 600; round++) {
+      const schema = someSchema(random);
+      const judge = ajv.compile(schema);
+      for (let each = 0; each < 8; each++) {
+        const value = someValue(random);
+        const ours = validate(value, schema).length === 0;
+        if (ours) accepted++;
+        assert.equal(ours, judge(value), `${JSON.stringify(schema)} on ${JSON.stringify(value)}`);
+      }
+    }
+    assert.ok(accepted > 300, 'the generator must make values that are accepted');
+  });
+
+  it('follows references, also to itself', () => {
+    const schema = {
+      $defs: {
+        node: {
+          type: 'object',
+          properties: { next: { $ref: '#/$defs/node' }, n: { type: 'integer' } },
+          required: ['n'],
+        },
+      },
+      $ref: '#/$defs/node',
+    } as const;
+    assert.deepEqual(validate({ n: 1, next: { n: 2 } }, schema), []);
+    assert.deepEqual(validate({ n: 1, next: { n: 'x' } }, schema), [
+      { path: '/next/n', message: 'must be integer, not string' },
+    ]);
+  });
+
+  it('names the place and what was expected', () => {
+    const schema = {
+      type: 'object',
+      properties: { path: { type: 'string' }, lines: { type: 'array', items: { type: 'integer' } } },
+      required: ['path'],
+      additionalProperties: false,
+    } as const;
+    assert.deepEqual(validate({ lines: [1, 'b'], extra: 1 }, schema), [
+      { path: '/path', message: 'is required' },
+      { path: '/lines/1', message: 'must be integer, not string' },
+      { path: '/extra', message: 'is not a known property' },
+    ]);
+  });
+
+  it('survives what is nested without end', () => {
+    let value: unknown = 1;
+    for (let depth = 0; depth < 10_000; depth++) value = [value];
+    const schema: JsonSchema = { $ref: '#/$defs/list', $defs: { list: { items: { $ref: '#/$defs/list' } } } };
+    assert.match(validate(value, schema)[0]?.message ?? '', /nested deeper/);
+  });
+});
+
+describe('coercion', () => {
+  const schema: JsonSchema = {
+    type: 'object',
+    properties: {
+      count: { type: 'integer' },
+      deep: { type: 'boolean' },
+      name: { type: 'string' },
+      list: { type: 'array', items: { type: 'number' } },
+      inner: { type: 'object', properties: { n: { type: 'number' } } },
+      either: { type: ['string', 'null'] },
+    },
+  };
+  const cases: readonly (readonly [unknown, unknown])[] = [
+    [{ count: '7' }, { count: 7 }],
+    [{ count: '7.5' }, { count: '7.5' }],
+    [{ count: '' }, { count: '' }],
+    [{ deep: 'true' }, { deep: true }],
+    [{ deep: 'yes' }, { deep: 'yes' }],
+    [{ name: 12 }, { name: '12' }],
+    [{ list: '3' }, { list: [3] }],
+    [{ list: '["1", 2]' }, { list: [1, 2] }],
+    [{ inner: '{"n":"4"}' }, { inner: { n: 4 } }],
+    [{ name: null }, {}],
+    [{ either: null }, { either: null }],
+    [{ other: '1' }, { other: '1' }],
+  ];
+  for (const [given, expected] of cases)
+    it(`makes ${JSON.stringify(given)} into ${JSON.stringify(expected)}`, () =>
+      assert.deepEqual(coerce(given, schema), expected));
+
+  it('does not touch a prototype', () => {
+    const given: unknown = JSON.parse('{"__proto__": {"polluted": true}, "count": "1"}');
+    const coerced = coerce(given, schema) as Record<string, unknown>;
+    assert.equal(coerced.count, 1);
+    assert.equal(({} as Record<string, unknown>).polluted, undefined);
+    assert.equal(Object.getPrototypeOf(coerced), Object.prototype);
+  });
+});
