@@ -84,6 +84,7 @@ function createRepl(options: ReplOptions, reply: OpenReply, screen: Screen): { r
   let reading: Promise<Typed> | undefined;
   let mayGoOn = false;
   let leaving = false;
+  let inputEnded = false;
   let interruptedAt: { readonly time: number; readonly idle: boolean } | undefined;
   let exitCode: number = EXIT.success;
   let leave = (): void => {};
@@ -135,18 +136,19 @@ function createRepl(options: ReplOptions, reply: OpenReply, screen: Screen): { r
   /** The next prompt; undefined when there will be none. */
   async function idleInput(): Promise<string | undefined> {
     lines.prompt(isInteractive ? PROMPT : '');
-    for (;;) {
+    while (!inputEnded) {
       const typed = await Promise.race([nextLine(), left]);
       if (typed === 'left') return undefined;
       const { line } = typed;
       reading = undefined;
       interruptedAt = undefined;
+      inputEnded = line === undefined;
       const text = line === undefined ? assembler.flush() : assembler.add(line);
       lines.prompt(isInteractive ? (text === undefined ? MORE_PROMPT : PROMPT) : '');
       if (text !== undefined && text.trim() !== '') return text;
-      if (line === undefined) return undefined;
-      if (text !== undefined && mayGoOn) return GO_ON;
+      if (text !== undefined && mayGoOn && !inputEnded) return GO_ON;
     }
+    return undefined;
   }
 
   /** Undefined when the person left in the middle of it. */
@@ -160,21 +162,25 @@ function createRepl(options: ReplOptions, reply: OpenReply, screen: Screen): { r
     // Whoever leaves does not wait for it, and nobody else may be told of its failure.
     ended.catch(() => {});
     for (;;) {
-      const first = await Promise.race(isInteractive ? [ended, nextLine(), left] : [ended, left]);
+      const mayType = isInteractive && !inputEnded;
+      const first = await Promise.race(mayType ? [ended, nextLine(), left] : [ended, left]);
       if (first === 'left') return undefined;
       if ('type' in first) {
         running = undefined;
         askings.length = 0;
         return first;
       }
-      if (first.line === undefined) {
-        leave();
-        stop.abort(interruption());
-        return undefined;
-      }
       reading = undefined;
-      await takeLine(first.line);
+      if (first.line !== undefined) await takeLine(first.line);
+      else endInput(stop);
     }
+  }
+
+  /** Ctrl-D: the turn is cancelled and heard out, and what was queued is not begun. */
+  function endInput(stop: AbortController): void {
+    inputEnded = true;
+    leaving = true;
+    stop.abort(interruption());
   }
 
   /** A line typed while a turn runs. */

@@ -52,6 +52,7 @@ export function createScreen(stdout: Sink): Screen {
   }
 
   function line(text: string): void {
+    if (text === '') return;
     streaming = undefined;
     layout.line('out', text);
   }

@@ -19,13 +19,14 @@ export async function tellWaits(
   let told = 0;
   try {
     while (!signal.aborted) {
-      await clock.sleep(since + nextMark(told) - clock.monotonic(), signal);
+      // No longer than the first mark: what begins meanwhile has its own.
+      await clock.sleep(Math.min(since + nextMark(told) - clock.monotonic(), FIRST_MS), signal);
       const waiting = activity.waiting();
       if (waiting.since !== since) {
         since = waiting.since;
         told = 0;
-        continue;
       }
+      if (clock.monotonic() < since + nextMark(told)) continue;
       told = nextMark(told);
       const line = waitText(waiting, clock.monotonic());
       if (line !== '') await say(line);
