@@ -1,0 +1,105 @@
+// Reads a whole session file into a tree and finds where its good part ends. Damage in the middle is left
+// in the file, skipped and reported; damage at the end is a torn tail and begins where the good part ends.
+
+import { CrabError } from '../../core/errors.ts';
+import type { TapeHeader } from '../../core/tape.ts';
+import { entryOf, readHeader } from './entry.ts';
+import { decodeLine, splitMerged } from './line.ts';
+import { type Line, readLines } from './read-lines.ts';
+import { storageError } from './sync-fs.ts';
+import { EntryTree } from './tree.ts';
+
+export interface Loaded {
+  readonly header: TapeHeader;
+  readonly tree: EntryTree;
+  /** Bytes of the file up to the end of its last good line. */
+  readonly goodLength: number;
+  readonly size: number;
+  /** Numbers of the damaged lines before that. */
+  readonly damaged: readonly number[];
+}
+
+/** Throws `session-newer`, `session-damaged` and `storage-failed`. Changes nothing. */
+export async function loadSession(path: string): Promise<Loaded> {
+  const loading = new Loading(path);
+  let size: number;
+  try {
+    size = await readLines(path, (line) => loading.take(line));
+  } catch (error) {
+    throw storageError(error, `read ${path}`);
+  }
+  return loading.finish(size);
+}
+
+class Loading {
+  readonly #path: string;
+  readonly #tree = new EntryTree();
+  readonly #damaged: number[] = [];
+  /** Damaged lines with no good one behind them so far. */
+  #trailing: number[] = [];
+  #header: TapeHeader | undefined;
+  #goodLength = 0;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  take(line: Line): void {
+    if (this.#header === undefined) {
+      this.#takeHeader(line);
+    } else if (line.bytes?.length === 0) {
+      if (this.#trailing.length === 0) this.#goodLength = line.end;
+    } else if (line.bytes !== undefined && this.#takeEntry(line.bytes, line.number)) {
+      this.#isGoodUpTo(line.end);
+    } else if (line.bytes !== undefined && this.#takePieces(line.bytes, line.number)) {
+      this.#trailing.push(line.number);
+      this.#isGoodUpTo(line.end);
+    } else {
+      this.#trailing.push(line.number);
+    }
+  }
+
+  finish(size: number): Loaded {
+    if (this.#header === undefined) {
+      const why = size === 0 ? 'it is empty' : 'its first line has no end';
+      throw new CrabError('session-damaged', `${this.#path} is not a session: ${why}.`);
+    }
+    return {
+      header: this.#header,
+      tree: this.#tree,
+      goodLength: this.#goodLength,
+      size,
+      damaged: this.#damaged,
+    };
+  }
+
+  #takeHeader(line: Line): void {
+    const { header, isIntact } = readHeader(line.bytes, this.#path);
+    this.#header = header;
+    if (!isIntact) this.#damaged.push(line.number);
+    this.#goodLength = line.end;
+  }
+
+  #isGoodUpTo(end: number): void {
+    this.#goodLength = end;
+    if (this.#trailing.length === 0) return;
+    this.#damaged.push(...this.#trailing);
+    this.#trailing = [];
+  }
+
+  #takeEntry(bytes: Buffer, line: number): boolean {
+    const record = decodeLine(bytes);
+    if (record === undefined) return false;
+    const place = { version: this.#header?.version ?? 1, line, head: this.#tree.head };
+    const entry = entryOf(record, place);
+    if (entry === undefined || this.#tree.has(entry.id)) return false;
+    this.#tree.addRead(entry);
+    return true;
+  }
+
+  #takePieces(bytes: Buffer, line: number): boolean {
+    const pieces = splitMerged(bytes);
+    if (pieces.length < 2) return false;
+    return pieces.filter((piece) => this.#takeEntry(piece, line)).length > 0;
+  }
+}

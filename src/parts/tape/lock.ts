@@ -1,0 +1,184 @@
+// One writer for one file, across processes: a file beside it, made only where there is none, that names the
+// process. A lock outlives a killed process, so whoever finds one asks whether that process still lives, by
+// pid and start time, since pids are used again. Taking over a dead lock is itself done under a lock, named
+// after the dead one's content: of two that race for it one wins, and a late one finds a different lock there.
+
+import fs from 'node:fs';
+
+import { CrabError } from '../../core/errors.ts';
+import { checksum } from './line.ts';
+import { FILE_MODE } from './paths.ts';
+import { errnoOf, type SyncFs, storageError, unlinkIfThere, writeWhole } from './sync-fs.ts';
+
+export interface Holder {
+  readonly pid: number;
+  /** Clock ticks from the boot to the process's start; empty where the system does not tell. */
+  readonly start: string;
+  readonly host: string;
+}
+
+export interface Lock {
+  release(): void;
+}
+
+/** Other processes' locks vanish and change while one looks; more often than this is no coincidence. */
+const MAX_ATTEMPTS = 20;
+
+/** Age in milliseconds from which an unreadable lock is no lock that is just being written. */
+const UNREADABLE_IS_DEAD_MS = 1000;
+
+/** Throws `session-held` with the holder's pid. `path` is the file to lock. */
+export function acquireLock(path: string, self: Holder, disk: SyncFs): Lock {
+  const lockPath = lockPathOf(path);
+  try {
+    acquire(lockPath, path, self, disk);
+  } catch (error) {
+    throw storageError(error, `lock ${path}`);
+  }
+  return { release: () => release(lockPath, self, disk) };
+}
+
+/** Whether a live process, this one included, holds `path`. A lock that cannot be read counts as held. */
+export function isHeld(path: string, self: Holder): boolean {
+  const lockPath = lockPathOf(path);
+  try {
+    const content = readLock(lockPath);
+    return content !== undefined && liveHolder(content, lockPath, self) !== undefined;
+  } catch {
+    return true;
+  }
+}
+
+export function thisProcess(): Holder {
+  return {
+    pid: process.pid,
+    start: statOf('self')?.start ?? '',
+    host: readIfAny('/proc/sys/kernel/hostname')?.trim() ?? '',
+  };
+}
+
+function lockPathOf(path: string): string {
+  return `${path}.lock`;
+}
+
+function acquire(lockPath: string, what: string, self: Holder, disk: SyncFs): void {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    if (tryCreate(lockPath, self, disk)) return;
+    const found = readLock(lockPath);
+    if (found === undefined) continue;
+    const holder = liveHolder(found, lockPath, self);
+    if (holder !== undefined) throw held(what, holder, self, lockPath);
+    if (takeOver(lockPath, found, what, self, disk)) return;
+  }
+  throw new CrabError('session-held', `Too many processes try to open ${what} at once.`);
+}
+
+function tryCreate(lockPath: string, self: Holder, disk: SyncFs): boolean {
+  let fd: number;
+  try {
+    fd = disk.open(lockPath, 'ax', FILE_MODE);
+  } catch (error) {
+    if (errnoOf(error) === 'EEXIST') return false;
+    throw error;
+  }
+  try {
+    writeWhole(disk, fd, Buffer.from(contentOf(self)), lockPath);
+  } catch (error) {
+    unlinkIfThere(disk, lockPath);
+    throw error;
+  } finally {
+    disk.close(fd);
+  }
+  // Somebody may have taken an empty lock for a dead one while this process was stopped in between.
+  return readLock(lockPath) === contentOf(self);
+}
+
+/** False when the lock was no longer the dead one. */
+function takeOver(lockPath: string, dead: string, what: string, self: Holder, disk: SyncFs): boolean {
+  const guardPath = `${lockPath}.${checksum(dead)}`;
+  acquire(guardPath, what, self, disk);
+  try {
+    if (readLock(lockPath) !== dead) return false;
+    const temporary = `${guardPath}.new`;
+    unlinkIfThere(disk, temporary);
+    if (!tryCreate(temporary, self, disk)) return false;
+    disk.rename(temporary, lockPath);
+    return true;
+  } finally {
+    release(guardPath, self, disk);
+  }
+}
+
+function release(lockPath: string, self: Holder, disk: SyncFs): void {
+  if (readLock(lockPath) === contentOf(self)) unlinkIfThere(disk, lockPath);
+}
+
+function contentOf({ pid, start, host }: Holder): string {
+  return `${JSON.stringify({ pid, start, host })}\n`;
+}
+
+function readLock(lockPath: string): string | undefined {
+  try {
+    return fs.readFileSync(lockPath, 'utf8');
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+function liveHolder(content: string, lockPath: string, self: Holder): Holder | undefined {
+  const holder = parseHolder(content);
+  if (holder !== undefined) return isAlive(holder, self) ? holder : undefined;
+  // A file's own time is the system's, so this one age is measured by the system's clock.
+  const modified = fs.statSync(lockPath, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  const isYoung = Date.now() - modified < UNREADABLE_IS_DEAD_MS;
+  return isYoung ? { pid: 0, start: '', host: self.host } : undefined;
+}
+
+function parseHolder(content: string): Holder | undefined {
+  try {
+    const value = JSON.parse(content) as Partial<Holder> | null;
+    const { pid, start, host } = value ?? {};
+    if (!Number.isSafeInteger(pid) || pid === undefined || pid < 1) return undefined;
+    return typeof start === 'string' && typeof host === 'string' ? { pid, start, host } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What cannot be known counts as alive: another machine's process, a start time that nobody tells. */
+function isAlive(holder: Holder, self: Holder): boolean {
+  if (holder.host !== self.host) return true;
+  try {
+    process.kill(holder.pid, 0);
+  } catch (error) {
+    if (errnoOf(error) === 'ESRCH') return false;
+  }
+  const stat = statOf(String(holder.pid));
+  if (stat === undefined) return true;
+  const isGone = stat.state === 'Z' || stat.state === 'X';
+  return !isGone && (holder.start === '' || holder.start === stat.start);
+}
+
+/** proc(5): the state is field 3 and the start time field 22; the name before them may hold anything. */
+function statOf(pid: string): { readonly state: string; readonly start: string } | undefined {
+  const text = readIfAny(`/proc/${pid}/stat`);
+  if (text === undefined) return undefined;
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  return { state: fields[0] ?? '', start: fields[19] ?? '' };
+}
+
+function readIfAny(path: string): string | undefined {
+  try {
+    return fs.readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+function held(what: string, holder: Holder, self: Holder, lockPath: string): CrabError {
+  const who = holder.pid === 0 ? 'a process that is just starting' : `process ${holder.pid}`;
+  const where = holder.host === self.host ? '' : ` on ${holder.host}`;
+  const hint = `Close the other process, or start a session of your own; if it is gone, remove ${lockPath}.`;
+  return new CrabError('session-held', `${what} is open in ${who}${where}.`, { hint });
+}

@@ -1,0 +1,89 @@
+// Opening a session: lock first, then read, then mend what a crash left, so that two processes never mend
+// at once. Everything that was mended is told to the person.
+
+import fs from 'node:fs';
+import { resolve } from 'node:path';
+
+import { CrabError } from '../../core/errors.ts';
+import type { Tape } from '../../core/tape.ts';
+import { type FileContext, FileStorage, partialPathOf } from './file-storage.ts';
+import { type Loaded, loadSession } from './load.ts';
+import { acquireLock, type Lock } from './lock.ts';
+import { interruptedAnswer, readLeftOver } from './partial-file.ts';
+import { errnoOf, storageError } from './sync-fs.ts';
+import { createTape } from './tape.ts';
+import { setTailAside } from './torn-tail.ts';
+
+export async function openSession(path: string, ids: () => string, context: FileContext): Promise<Tape> {
+  const file = regularFile(resolve(path));
+  const lock = acquireLock(file, context.self(), context.disk);
+  try {
+    return await openLocked(file, lock, ids, context);
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+/** The file itself where `path` is a link, so that both names share one lock. */
+function regularFile(path: string): string {
+  let file: string;
+  let isFile: boolean;
+  try {
+    file = fs.lstatSync(path).isSymbolicLink() ? fs.realpathSync(path) : path;
+    isFile = fs.statSync(file).isFile();
+  } catch (error) {
+    const errno = errnoOf(error);
+    if (errno !== 'ENOENT' && errno !== 'ENOTDIR') throw storageError(error, `read ${path}`);
+    throw new CrabError('session-unknown', `There is no session file ${path}.`);
+  }
+  if (isFile) return file;
+  throw new CrabError('session-damaged', `${path} is not a session: it is no regular file.`);
+}
+
+async function openLocked(path: string, lock: Lock, ids: () => string, context: FileContext): Promise<Tape> {
+  const { clock } = context;
+  const loaded = await loadSession(path);
+  const notices = [...(await mendEnd(path, loaded, context)), ...damageNotice(path, loaded.damaged)];
+  const partialPath = partialPathOf(path);
+  const hasPartial = fs.existsSync(partialPath);
+  const leftOver = hasPartial ? await readLeftOver(partialPath) : undefined;
+  const { header, tree, goodLength: length } = loaded;
+  const storage = new FileStorage(path, context, { lock, length, hasPartial });
+  const tape = createTape({ header, storage, tree, ids, now: () => clock.now(), notices });
+  try {
+    if (leftOver !== undefined && leftOver.after === tree.lastAnswer) {
+      tape.append([{ type: 'message', message: interruptedAnswer(leftOver.message, clock.now()) }]);
+      notices.push('The last answer was interrupted; the text that had arrived is kept.');
+    } else {
+      storage.dropPartial();
+    }
+    return tape;
+  } catch (error) {
+    await tape.close();
+    throw error;
+  }
+}
+
+async function mendEnd(
+  path: string,
+  loaded: Loaded,
+  { clock, disk }: FileContext,
+): Promise<readonly string[]> {
+  const torn = loaded.size - loaded.goodLength;
+  if (torn === 0) return [];
+  const aside = await setTailAside(path, loaded.goodLength, clock.now(), disk);
+  return [`The last ${torn} bytes of ${path} were incomplete or damaged; they were moved to ${aside}.`];
+}
+
+const MOST_LINES_NAMED = 10;
+
+function damageNotice(path: string, lines: readonly number[]): readonly string[] {
+  if (lines.length === 0) return [];
+  const named = lines.slice(0, MOST_LINES_NAMED).join(', ');
+  const more = lines.length > MOST_LINES_NAMED ? ` and ${lines.length - MOST_LINES_NAMED} more` : '';
+  const subject = lines.length === 1 ? `Line ${named}` : `Lines ${named}${more}`;
+  return [
+    `${subject} of ${path} ${lines.length === 1 ? 'is' : 'are'} damaged; left in the file and skipped.`,
+  ];
+}

@@ -1,0 +1,86 @@
+// Every change that the tape makes to a disk, as an argument (law 4), so that a test can record it, tear
+// it or take the sync away. Reading needs no such door and uses the file system directly.
+
+import fs from 'node:fs';
+
+import { CrabError } from '../../core/errors.ts';
+
+/** Errors are those of Node's `fs`: they carry `code`. */
+export interface SyncFs {
+  /** `a` appends, `x` refuses what exists. */
+  open(path: string, flags: 'a' | 'ax', mode: number): number;
+  /** Returns the bytes written, which may be fewer than given. */
+  write(fd: number, bytes: Uint8Array): number;
+  fdatasync(fd: number): Promise<void>;
+  truncate(fd: number, length: number): void;
+  close(fd: number): void;
+  rename(from: string, to: string): void;
+  unlink(path: string): void;
+  /** Makes missing folders above it too and returns the topmost that it made. */
+  mkdir(path: string, mode: number): string | undefined;
+  /** Makes the names in a folder durable. */
+  fsyncDir(path: string): Promise<void>;
+}
+
+/** Answers of file systems that have no sync of folders; there is nothing more to do on them. */
+const NO_FOLDER_SYNC = new Set(['EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'EISDIR', 'EPERM', 'EACCES']);
+
+export const nodeSyncFs: SyncFs = {
+  open: (path, flags, mode) => fs.openSync(path, flags, mode),
+  write: (fd, bytes) => fs.writeSync(fd, bytes),
+  fdatasync: (fd) =>
+    new Promise((resolve, reject) => {
+      fs.fdatasync(fd, (error) => (error === null ? resolve() : reject(error)));
+    }),
+  truncate: (fd, length) => fs.ftruncateSync(fd, length),
+  close: (fd) => fs.closeSync(fd),
+  rename: (from, to) => fs.renameSync(from, to),
+  unlink: (path) => fs.unlinkSync(path),
+  mkdir: (path, mode) => fs.mkdirSync(path, { recursive: true, mode }),
+  fsyncDir: async (path) => {
+    let handle: fs.promises.FileHandle | undefined;
+    try {
+      handle = await fs.promises.open(path, 'r');
+      await handle.sync();
+    } catch (error) {
+      if (!NO_FOLDER_SYNC.has(errnoOf(error) ?? '')) throw error;
+    } finally {
+      await handle?.close();
+    }
+  },
+};
+
+/** The system's own name of a failure, such as `ENOENT`. */
+export function errnoOf(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('code' in error)) return undefined;
+  return typeof error.code === 'string' ? error.code : undefined;
+}
+
+const FULL = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
+
+/** `doing` completes "Cannot …": `write /path`. */
+export function storageError(error: unknown, doing: string): CrabError {
+  if (error instanceof CrabError) return error;
+  const reason = error instanceof Error ? error.message : String(error);
+  const code = FULL.has(errnoOf(error) ?? '') ? 'storage-full' : 'storage-failed';
+  return new CrabError(code, `Cannot ${doing}: ${reason}`, { cause: error });
+}
+
+/** Removes a file that may be gone already. */
+export function unlinkIfThere(disk: SyncFs, path: string): void {
+  try {
+    disk.unlink(path);
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') throw error;
+  }
+}
+
+/** A short write means a full disk: a regular file takes everything or what there is room for. */
+export function writeWhole(disk: SyncFs, fd: number, bytes: Uint8Array, path: string): void {
+  const written = disk.write(fd, bytes);
+  if (written === bytes.length) return;
+  throw new CrabError(
+    'storage-full',
+    `Only ${written} of ${bytes.length} bytes could be written to ${path}.`,
+  );
+}
