@@ -44,14 +44,19 @@ function isBinary(path: string): boolean {
 const bun = findBun();
 mkdirSync(dirname(TARGET), { recursive: true });
 const options = ['--compile', '--bytecode', '--minify-whitespace', '--minify-syntax', '--target=bun'];
+const version = `CRAB_VERSION=${JSON.stringify(manifest.version)}`;
 const external = Object.keys(manifest.optionalDependencies).flatMap((name) => ['--external', name]);
-execFileSync(bun, ['build', ...options, ...external, 'src/main.ts', '--outfile', TARGET], {
-  cwd: ROOT,
-  stdio: ['ignore', 'inherit', 'inherit'],
-});
-const version = execFileSync(TARGET, ['--version'], { encoding: 'utf8' }).trim();
+execFileSync(
+  bun,
+  ['build', ...options, '--define', version, ...external, 'src/main.ts', '--outfile', TARGET],
+  {
+    cwd: ROOT,
+    stdio: ['ignore', 'inherit', 'inherit'],
+  },
+);
+const answer = execFileSync(TARGET, ['--version'], { encoding: 'utf8' }).trim();
 const megabytes = (statSync(TARGET).size / 1024 / 1024).toFixed(1);
-console.log(`${megabytes} MB  dist/standalone/crab answers --version with ${version}`);
-if (!version.includes(manifest.version)) {
-  throw new Error(`the binary says ${version}, and package.json ${manifest.version}`);
+console.log(`${megabytes} MB  dist/standalone/crab answers --version with ${answer}`);
+if (!answer.includes(manifest.version)) {
+  throw new Error(`the binary says ${answer}, and package.json ${manifest.version}`);
 }

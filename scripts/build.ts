@@ -21,6 +21,7 @@ async function bundle(): Promise<void> {
     input: { main: 'src/main.ts' },
     platform: 'node',
     external: [...OPTIONAL_PACKAGES],
+    transform: { define: { CRAB_VERSION: JSON.stringify(manifest.version) } },
     output: {
       dir: DIST,
       format: 'cjs',

@@ -3,9 +3,9 @@
 import biome from '../../biome.json' with { type: 'json' };
 
 export interface Room {
-  /** As in ARCHITECTURE.md: `core`, `parts/llm`, `channels/*`. */
+  /** As in ARCHITECTURE.md: `core`, `parts/llm`, `channels/*`, and `main.ts` for what lies beside the rooms. */
   readonly name: string;
-  /** A folder of this room, below `src`. For `channels/*` one that stands for all of them. */
+  /** A folder of this room, below `src`: `.` for `main.ts`, and for `channels/*` one that stands for all. */
   readonly folder: string;
   /** Room names, Node modules and packages. */
   readonly mayImport: readonly string[];
@@ -27,14 +27,16 @@ export function readRooms(): readonly Room[] {
   return biome.overrides.flatMap(({ includes, linter }) => {
     const rule: unknown = Object(linter?.rules?.style).noRestrictedImports;
     const patterns: readonly Pattern[] = Object(rule).options?.patterns ?? [];
-    const [include = '', ...more] = includes;
-    if (!include.endsWith('/**') || more.length > 0) return [];
-    return patterns.map((pattern) => roomOf(include, pattern));
+    if (includes.length > 1 && patterns.length > 0) throw new Error(`one rule for many rooms: ${includes}`);
+    return patterns.map((pattern) => roomOf(includes[0] ?? '', pattern));
   });
 }
 
 function roomOf(include: string, { group, message }: Pattern): Room {
-  const path = include.replace(/^src\//, '').replace(/\/\*\*$/, '');
+  const path = include
+    .replace(/^src\//, '')
+    .replace(/\/\*\*$/, '')
+    .replace('*.ts', 'main.ts');
   const exceptions = group.filter((one) => one.startsWith('!')).map((one) => one.slice(1));
   if (group[0] !== '**' || exceptions.length !== group.length - 1) {
     throw new Error(`the rule of ${include} is no allow-list`);
@@ -45,8 +47,8 @@ function roomOf(include: string, { group, message }: Pattern): Room {
   const name = climb > path.split('/').length ? `${path}/*` : path;
   return {
     name,
-    folder: name.replace('*', PLANTED),
-    mayImport: others.map((one) => one.replace(/^(\.\.\/)+(.+)\/\*$/, '$2')),
+    folder: path === 'main.ts' ? '.' : name.replace('*', PLANTED),
+    mayImport: others.map((one) => one.replace(/^(?:\.{1,2}\/)+(.+)\/\*$/, '$1')),
     allowed: exceptions,
     message,
   };
