@@ -1,0 +1,76 @@
+// Where a path lies: inside the workspace, outside it, or in a place of the workspace that changes what later
+// runs by itself. Judged by path components of resolved paths: a string prefix would take `/work-old` for
+// `/work`, and an unresolved link would be a door out.
+
+import { isAbsolute, relative, resolve as resolvePath, sep } from 'node:path';
+
+export interface Place {
+  /** With every link followed. */
+  readonly path: string;
+  readonly where: 'inside' | 'outside' | 'protected' | 'unknown';
+  /** The protected folder or file, for the reason. */
+  readonly protectedBy?: string;
+}
+
+export interface PathScope {
+  /** `path` is absolute. `unknown` when it cannot be resolved, such as a loop of links. Never throws. */
+  locate(path: string): Promise<Place>;
+}
+
+const PROTECTED_FOLDERS = new Set(['.git', '.crab', '.claude', '.vscode', '.idea', '.husky']);
+const PROTECTED_FILES = new Set(['.mcp.json', '.envrc']);
+/** Devices that hold nothing and keep nothing. */
+const HARMLESS_DEVICES = new Set(['/dev/null', '/dev/stdin', '/dev/stdout', '/dev/stderr', '/dev/zero']);
+
+export function isWithin(path: string, root: string): boolean {
+  const way = relative(root, path);
+  return way === '' || (!isAbsolute(way) && way.split(sep)[0] !== '..');
+}
+
+/** The component that makes a path protected. Case is ignored, because file systems may ignore it. */
+export function protectedComponent(way: string): string | undefined {
+  const components = way.split(/[\\/]/);
+  for (const [index, component] of components.entries()) {
+    const name = component.toLowerCase();
+    if (PROTECTED_FOLDERS.has(name)) return `${component}/`;
+    if (index === components.length - 1 && PROTECTED_FILES.has(name)) return component;
+  }
+  return undefined;
+}
+
+export function createPathScope(options: {
+  readonly roots: readonly string[];
+  readonly resolve: (path: string) => Promise<string>;
+}): PathScope {
+  const { resolve } = options;
+  let resolving: Promise<readonly string[]> | undefined;
+  const resolvedRoots = (): Promise<readonly string[]> => {
+    // A root that cannot be resolved stands as it is written: nothing resolved lies in it by accident.
+    resolving ??= Promise.all(options.roots.map((root) => resolve(root).catch(() => resolvePath(root))));
+    return resolving;
+  };
+  return {
+    async locate(path) {
+      if (HARMLESS_DEVICES.has(path)) return { path, where: 'inside' };
+      try {
+        const real = await resolve(path);
+        const roots = await resolvedRoots();
+        const root = roots.find((candidate) => isWithin(real, candidate));
+        if (root === undefined) return { path: real, where: 'outside' };
+        // The name that was asked for counts as well: a link may stand where a protected folder is expected.
+        const guarded =
+          protectedComponent(relative(root, real)) ?? lexicallyProtected(path, [root, ...options.roots]);
+        if (guarded !== undefined) return { path: real, where: 'protected', protectedBy: guarded };
+        return { path: real, where: 'inside' };
+      } catch {
+        return { path, where: 'unknown' };
+      }
+    },
+  };
+}
+
+/** What can be said of a path without asking the file system. */
+export function lexicallyProtected(path: string, roots: readonly string[]): string | undefined {
+  const root = roots.find((candidate) => isWithin(path, candidate));
+  return root === undefined ? undefined : protectedComponent(relative(root, path));
+}
