@@ -1,0 +1,224 @@
+// Answers of Anthropic's Messages API as chunks. Blocks are numbered anew in the order in which they begin, because
+// blocks of kinds that we do not know leave gaps, and a repeated index must not run two blocks together.
+
+import type { StopReason } from '../../core/message.ts';
+import type { ModelChunk } from '../../core/model.ts';
+import type { TokenCounts } from '../../core/usage.ts';
+import { explain } from './anthropic-errors.ts';
+import { refused } from './failure.ts';
+import type { SseEvent } from './sse.ts';
+import { type AnswerDecoder, ComplaintError } from './wire.ts';
+
+type Maybe<T> = T | null | undefined;
+
+interface WireUsage {
+  readonly input_tokens?: Maybe<number>;
+  readonly output_tokens?: Maybe<number>;
+  readonly cache_read_input_tokens?: Maybe<number>;
+  readonly cache_creation_input_tokens?: Maybe<number>;
+}
+
+/** The union of all events: any field may be missing or null. */
+interface WireEvent {
+  readonly type?: Maybe<string>;
+  readonly index?: Maybe<number>;
+  readonly message?: Maybe<{ id?: Maybe<string>; model?: Maybe<string>; usage?: Maybe<WireUsage> }>;
+  readonly content_block?: Maybe<{
+    readonly type?: Maybe<string>;
+    readonly id?: Maybe<string>;
+    readonly name?: Maybe<string>;
+    readonly text?: Maybe<string>;
+    readonly thinking?: Maybe<string>;
+    readonly signature?: Maybe<string>;
+    readonly data?: Maybe<string>;
+    readonly input?: unknown;
+  }>;
+  readonly delta?: Maybe<{
+    readonly type?: Maybe<string>;
+    readonly text?: Maybe<string>;
+    readonly thinking?: Maybe<string>;
+    readonly signature?: Maybe<string>;
+    readonly partial_json?: Maybe<string>;
+    readonly stop_reason?: Maybe<string>;
+  }>;
+  readonly usage?: Maybe<WireUsage>;
+  readonly error?: unknown;
+}
+
+interface OpenBlock {
+  readonly kind: 'text' | 'thinking' | 'tool';
+  readonly index: number;
+  /** The call's id. */
+  readonly id: string;
+  /** A call's input that came whole with its start; used when no delta follows. */
+  readonly whole: string;
+  signature: string;
+  spoke: boolean;
+}
+
+export class AnthropicDecoder implements AnswerDecoder {
+  progress: AnswerDecoder['progress'] = 'open';
+  tokens: TokenCounts | undefined;
+  readonly #callId: (sent: string | undefined) => string;
+  readonly #blocks = new Map<number, OpenBlock>();
+  #start: ModelChunk | undefined;
+  #next = 0;
+  #calls = 0;
+  #stopReason: string | undefined;
+
+  constructor(callId: (sent: string | undefined) => string) {
+    this.#callId = callId;
+  }
+
+  decode({ data }: SseEvent, out: ModelChunk[]): void {
+    const event = JSON.parse(data) as Maybe<WireEvent>;
+    switch (event?.type) {
+      case 'content_block_delta':
+        this.#delta(event, out);
+        return;
+      case 'content_block_start':
+        this.#blockStart(event, out);
+        return;
+      case 'content_block_stop':
+        this.#blockStop(event.index ?? 0, out);
+        return;
+      case 'message_start':
+        this.#count(event.message?.usage);
+        this.#start ??= {
+          type: 'messageStart',
+          id: event.message?.id ?? '',
+          model: event.message?.model ?? '',
+        };
+        return;
+      case 'message_delta':
+        this.#count(event.usage);
+        this.#stopReason = event.delta?.stop_reason ?? this.#stopReason;
+        return;
+      case 'message_stop':
+        this.progress = 'done';
+        return;
+      case 'error':
+        throw new ComplaintError(explain(event) ?? { message: data });
+    }
+  }
+
+  finish(out: ModelChunk[]): void {
+    this.#flushStart(out);
+    for (const index of [...this.#blocks.keys()]) this.#blockStop(index, out);
+    const tokens = this.tokens ?? NO_TOKENS;
+    if (this.#stopReason === 'refusal') out.push({ type: 'failure', error: refused(), tokens });
+    else out.push({ type: 'end', stopReason: this.#stop(), tokens });
+  }
+
+  #stop(): StopReason {
+    if (this.#stopReason === 'max_tokens' || this.#stopReason === 'model_context_window_exceeded') {
+      return 'length';
+    }
+    return this.#calls > 0 ? 'toolUse' : 'stop';
+  }
+
+  #delta(event: WireEvent, out: ModelChunk[]): void {
+    const { delta } = event;
+    const at = event.index ?? 0;
+    switch (delta?.type) {
+      case 'text_delta':
+        this.#text(at, 'text', delta.text, out);
+        return;
+      case 'thinking_delta':
+        this.#text(at, 'thinking', delta.thinking, out);
+        return;
+      case 'signature_delta': {
+        const block = this.#blocks.get(at);
+        if (block?.kind === 'thinking') block.signature += delta.signature ?? '';
+        return;
+      }
+      case 'input_json_delta': {
+        const block = this.#blocks.get(at);
+        if (block?.kind !== 'tool' || !delta.partial_json) return;
+        block.spoke = true;
+        out.push({ type: 'toolUseDelta', id: block.id, delta: delta.partial_json });
+      }
+    }
+  }
+
+  #text(at: number, kind: 'text' | 'thinking', delta: Maybe<string>, out: ModelChunk[]): void {
+    if (!delta) return;
+    let block = this.#blocks.get(at);
+    if (block?.kind !== kind) block = this.#open(at, kind, out);
+    out.push({ type: kind === 'text' ? 'contentDelta' : 'thinkingDelta', index: block.index, delta });
+  }
+
+  #blockStart(event: WireEvent, out: ModelChunk[]): void {
+    const at = event.index ?? 0;
+    const content = event.content_block;
+    switch (content?.type) {
+      case 'text':
+        this.#open(at, 'text', out);
+        this.#text(at, 'text', content.text, out);
+        return;
+      case 'thinking':
+        this.#open(at, 'thinking', out).signature = content.signature ?? '';
+        this.#text(at, 'thinking', content.thinking, out);
+        return;
+      case 'redacted_thinking': {
+        const { index } = this.#open(at, 'thinking', out);
+        out.push({ type: 'thinkingSignature', index, signature: content.data ?? '', redacted: true });
+        return;
+      }
+      case 'tool_use': {
+        const id = this.#callId(content.id ?? undefined);
+        const block = this.#open(at, 'tool', out, id, wholeInput(content.input));
+        this.#calls++;
+        out.push({ type: 'toolUseStart', index: block.index, id, name: content.name ?? '' });
+        return;
+      }
+      default:
+        this.#blockStop(at, out);
+    }
+  }
+
+  #open(at: number, kind: OpenBlock['kind'], out: ModelChunk[], id = '', whole = ''): OpenBlock {
+    this.#flushStart(out);
+    this.#blockStop(at, out);
+    const block = { kind, index: this.#next++, id, whole, signature: '', spoke: false };
+    this.#blocks.set(at, block);
+    return block;
+  }
+
+  #blockStop(at: number, out: ModelChunk[]): void {
+    const block = this.#blocks.get(at);
+    if (block === undefined) return;
+    this.#blocks.delete(at);
+    const { index, signature } = block;
+    if (signature !== '') out.push({ type: 'thinkingSignature', index, signature });
+    if (!block.spoke && block.whole !== '') {
+      out.push({ type: 'toolUseDelta', id: block.id, delta: block.whole });
+    }
+    out.push({ type: 'contentBlockStop', index });
+  }
+
+  #flushStart(out: ModelChunk[]): void {
+    if (this.#start === undefined) return;
+    out.push(this.#start);
+    this.#start = undefined;
+  }
+
+  /** Later counts replace earlier ones; the API repeats what it has counted. */
+  #count(usage: Maybe<WireUsage>): void {
+    if (!usage) return;
+    const before = this.tokens ?? NO_TOKENS;
+    this.tokens = {
+      input: usage.input_tokens ?? before.input,
+      output: usage.output_tokens ?? before.output,
+      cacheRead: usage.cache_read_input_tokens ?? before.cacheRead,
+      cacheWrite: usage.cache_creation_input_tokens ?? before.cacheWrite,
+    };
+  }
+}
+
+const NO_TOKENS: TokenCounts = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+
+function wholeInput(input: unknown): string {
+  if (typeof input !== 'object' || input === null || Object.keys(input).length === 0) return '';
+  return JSON.stringify(input);
+}

@@ -1,0 +1,174 @@
+// From what went wrong to the one error that says so: HTTP statuses, complaints in the provider's words, network
+// codes. Every text that came from outside is cut, stripped of control characters and of the key (law 10).
+
+import { CrabError, type ErrorCode } from '../../core/errors.ts';
+import type { Complaint } from './wire.ts';
+
+/** Whom an error is about, and what must not appear in it. */
+export interface Provider {
+  readonly name: string;
+  readonly url: URL;
+  readonly secret: string | undefined;
+}
+
+const QUOTE_LENGTH = 200;
+const COMPLAINT_LENGTH = 500;
+
+// The words of Anthropic, OpenAI, and of the servers that imitate them: llama.cpp, LM Studio, vLLM, Groq.
+const OVERFLOW = new RegExp(
+  [
+    'prompt is too long',
+    'context_length_exceeded',
+    'maximum context length',
+    'input length and `max_tokens` exceed',
+    'request_too_large',
+    'exceeds the context window',
+    'exceeds? the available context size',
+    'greater than the context length',
+    'reduce the length of the messages',
+  ].join('|'),
+  'i',
+);
+const OUT_OF_MONEY = /insufficient_quota|credit balance is too low|exceeded your current quota|billing/i;
+
+export function interrupted(): CrabError {
+  return new CrabError('interrupted', 'The request to the model was cancelled.');
+}
+
+/** The provider ended a whole answer by refusing to give one. */
+export function refused(words = ''): CrabError {
+  const reason = words === '' ? '' : `: ${words}`;
+  return new CrabError('content-refused', `The model refused to answer${reason || '.'}`);
+}
+
+/** An answer whose status is not 2xx. */
+export function statusFailure(
+  provider: Provider,
+  status: number,
+  said: Complaint,
+  retryAfterMs?: number,
+): CrabError {
+  const verb = said.type === undefined ? `answered ${status}` : `answered ${status} (${said.type})`;
+  return complaintFailure(provider, verb, { ...said, status }, retryAfterMs);
+}
+
+/** A complaint inside a stream. */
+export function streamFailure(provider: Provider, said: Complaint): CrabError {
+  const verb = said.type === undefined ? 'reported an error' : `reported ${said.type}`;
+  return complaintFailure(provider, verb, said);
+}
+
+function complaintFailure(
+  provider: Provider,
+  verb: string,
+  said: Complaint,
+  retryAfterMs?: number,
+): CrabError {
+  const status = said.status;
+  const code = codeOf(status, said);
+  const text = quote(provider, said.message, COMPLAINT_LENGTH);
+  const message = `${provider.name} ${quote(provider, verb, QUOTE_LENGTH)}${text === '' ? '.' : `: ${text}`}`;
+  return new CrabError(code, message, {
+    status,
+    retryAfterMs,
+    ...(status === 404 && code === 'provider-request' && { hint: NOT_FOUND_HINT }),
+    retryable: isRetryable(code, status),
+  });
+}
+
+const NOT_FOUND_HINT =
+  'Check the model that --model names and the base URL; nothing is there under this name.';
+
+function codeOf(status: number | undefined, said: Complaint): ErrorCode {
+  const words = `${said.type ?? ''} ${said.message}`;
+  const asked = status === undefined || (status >= 400 && status < 500);
+  if (asked && status !== 401 && status !== 429 && OVERFLOW.test(words)) return 'context-overflow';
+  if (asked && OUT_OF_MONEY.test(words)) return 'quota-exhausted';
+  // That a request was refused is all that a status says as well, and more precisely.
+  if (said.code !== undefined && said.code !== 'provider-request') return said.code;
+  return status === undefined ? (said.code ?? 'provider-failed') : codeOfStatus(status);
+}
+
+function codeOfStatus(status: number): ErrorCode {
+  switch (status) {
+    case 401:
+    case 403:
+      return 'auth-refused';
+    case 402:
+      return 'quota-exhausted';
+    case 413:
+      return 'context-overflow';
+    case 429:
+      return 'rate-limited';
+    case 503:
+    case 529:
+      return 'provider-overloaded';
+    case 408:
+    case 409:
+    case 425:
+      return 'provider-failed';
+  }
+  if (status >= 500) return 'provider-failed';
+  return status >= 400 ? 'provider-request' : 'provider-protocol';
+}
+
+function isRetryable(code: ErrorCode, status: number | undefined): boolean {
+  if (code === 'rate-limited' || code === 'provider-overloaded') return true;
+  return code === 'provider-failed' && status !== 501 && status !== 505;
+}
+
+export function redirectFailure(provider: Provider, status: number, location: string | undefined): CrabError {
+  const where =
+    location === undefined ? 'an address that it does not name' : withoutSecrets(location, provider.url);
+  const text = `${provider.name} at ${provider.url.host} redirects (${status}) to ${quote(provider, where, QUOTE_LENGTH)}; redirects are not followed.`;
+  return new CrabError('provider-protocol', text, { status, hint: 'Set the base URL to the final address.' });
+}
+
+function withoutSecrets(location: string, base: URL): string {
+  if (!URL.canParse(location, base.href)) return location;
+  const url = new URL(location, base);
+  return `${url.origin}${url.pathname}`;
+}
+
+/** What arrived is not what the wire format promises. */
+export function protocolFailure(provider: Provider, what: string, body: string): CrabError {
+  const text = quote(provider, body, QUOTE_LENGTH);
+  return new CrabError('provider-protocol', `${provider.name} at ${provider.url.host} ${what}: ${text}`);
+}
+
+/** Text from outside, made fit to be shown. */
+export function quote(provider: Provider, text: string, length: number): string {
+  const open = provider.secret === undefined ? text : text.replaceAll(provider.secret, '[key]');
+  const plain = open.replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();
+  return plain.length > length ? `${plain.slice(0, length).toWellFormed()}…` : plain;
+}
+
+const TLS_CODE =
+  /^(?:CERT_|ERR_TLS_|ERR_SSL_|EPROTO|SELF_SIGNED|DEPTH_ZERO_|UNABLE_TO_)|_CERT_|HOSTNAME_MISMATCH/;
+
+const MEANING: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'the connection was refused',
+  ECONNRESET: 'the connection was closed',
+  EPIPE: 'the connection was closed',
+  ENOTFOUND: 'there is no such host',
+  EAI_AGAIN: 'the name could not be looked up',
+  ETIMEDOUT: 'the connection timed out',
+  ENETUNREACH: 'the network cannot be reached',
+  EHOSTUNREACH: 'the host cannot be reached',
+};
+
+/** A connection that failed before the headers of an answer were there. */
+export function networkFailure(error: NodeJS.ErrnoException, url: URL): CrabError {
+  const code = error.code ?? 'unknown error';
+  if (code.startsWith('HPE_')) {
+    const text = `${url.host} does not answer in HTTP (${error.message}).`;
+    return new CrabError('provider-protocol', text, { cause: error });
+  }
+  if (TLS_CODE.test(code)) {
+    const text = `The TLS connection to ${url.host} failed: ${error.message} (${code}).`;
+    const hint = 'Check the address; for a certificate of your own set NODE_EXTRA_CA_CERTS.';
+    return new CrabError('network', text, { cause: error, hint });
+  }
+  const text = `${url.host} could not be reached: ${MEANING[code] ?? error.message} (${code}).`;
+  return new CrabError('network', text, { cause: error, retryable: code !== 'ENOTFOUND' });
+}

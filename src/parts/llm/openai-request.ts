@@ -1,0 +1,166 @@
+// Requests of OpenAI's Chat Completions API (platform.openai.com/docs/api-reference/chat), as its many imitators
+// understand them. Each message is encoded once; a request is those fragments with commas between them.
+
+import type { AssistantMessage, ImageContent, Message, TextContent } from '../../core/message.ts';
+import type { Effort, ModelRequest, ToolSchema } from '../../core/model.ts';
+import { jsonBytes, listBytes, rememberEach, rememberLast } from './fragments.ts';
+import type { EffortNames } from './providers.ts';
+
+export const API = 'openai-completions';
+
+export interface OpenAiModel {
+  readonly maxOutput: number | undefined;
+  readonly maxTokensField: 'max_completion_tokens' | 'max_tokens';
+  readonly efforts: EffortNames | undefined;
+}
+
+/** One message on the wire; images of a tool result have to wait for the end of the results. */
+interface Fragment {
+  readonly message: Buffer;
+  readonly images: Buffer;
+}
+
+const COMMA = Buffer.from(',');
+const CLOSE_BODY = Buffer.from(']}');
+const OPEN_IMAGES = Buffer.from(
+  ',{"role":"user","content":[{"type":"text","text":"The images that the tools returned:"},',
+);
+const CLOSE_IMAGES = Buffer.from(']}');
+const NOTHING = Buffer.alloc(0);
+
+export function createRequestEncoder(model: OpenAiModel): (request: ModelRequest) => Buffer[] {
+  const fragmentOf = rememberEach(encodeMessage);
+  const toolsOf = rememberEach(encodeTools);
+  const systemOf = rememberLast((text) => jsonBytes({ role: 'system', content: text }));
+  return (request) => {
+    const parts: Buffer[] = [Buffer.from(JSON.stringify(requestHead(request, model)).slice(0, -1))];
+    if (request.tools.length > 0) parts.push(toolsOf(request.tools));
+    parts.push(Buffer.from(',"messages":['));
+    const before = parts.length;
+    if (request.system.trim() !== '') parts.push(COMMA, systemOf(request.system));
+    addMessages(parts, request.messages, fragmentOf);
+    parts[before] = NOTHING;
+    parts.push(CLOSE_BODY);
+    return parts;
+  };
+}
+
+/** Adds each message with a comma before it. */
+function addMessages(
+  parts: Buffer[],
+  messages: readonly Message[],
+  fragmentOf: (message: Message) => Fragment,
+): void {
+  let images: Buffer[] = [];
+  const flush = () => {
+    if (images.length === 0) return;
+    parts.push(OPEN_IMAGES);
+    for (const [at, image] of images.entries()) parts.push(...(at === 0 ? [image] : [COMMA, image]));
+    parts.push(CLOSE_IMAGES);
+    images = [];
+  };
+  for (const message of messages) {
+    const fragment = fragmentOf(message);
+    if (fragment.message.length === 0) continue;
+    if (message.role !== 'toolResult') flush();
+    parts.push(COMMA, fragment.message);
+    if (fragment.images.length > 0) images.push(fragment.images);
+  }
+  flush();
+}
+
+function encodeTools(tools: readonly ToolSchema[]): Buffer {
+  const list = tools.map(({ name, description, input }) => ({
+    type: 'function',
+    function: { name, description, parameters: input },
+  }));
+  return Buffer.concat([Buffer.from(',"tools":'), jsonBytes(list)]);
+}
+
+function requestHead(request: ModelRequest, model: OpenAiModel): object {
+  const effort = effortName(request, model.efforts);
+  return {
+    model: request.model,
+    [model.maxTokensField]: Math.min(request.maxTokens, model.maxOutput ?? request.maxTokens),
+    stream: true,
+    stream_options: { include_usage: true },
+    ...(effort !== undefined && { reasoning_effort: effort }),
+    ...(request.toolChoice !== undefined && {
+      tool_choice: { type: 'function', function: { name: request.toolChoice } },
+    }),
+  };
+}
+
+function effortName(request: ModelRequest, efforts: EffortNames | undefined): string | undefined {
+  if (request.tools.length > 0 && efforts?.withTools !== undefined) return efforts.withTools;
+  const { effort } = request;
+  if (effort === undefined) return undefined;
+  return efforts?.names[effort] ?? COMMON_EFFORTS[effort];
+}
+
+/** What every server with efforts understands; there is no common word for none at all. */
+const COMMON_EFFORTS: Readonly<Record<Effort, string | undefined>> = {
+  off: undefined,
+  low: 'low',
+  medium: 'medium',
+  high: 'high',
+  max: 'high',
+};
+
+function encodeMessage(message: Message): Fragment {
+  switch (message.role) {
+    case 'user': {
+      const content = userContent(message.content);
+      return { message: content === '' ? NOTHING : jsonBytes({ role: 'user', content }), images: NOTHING };
+    }
+    case 'assistant':
+      return { message: encodeAssistant(message), images: NOTHING };
+    case 'toolResult': {
+      const images = message.content.filter((block) => block.type === 'image');
+      const text = textOf(message.content);
+      const content = text === '' && images.length > 0 ? 'The image follows.' : text;
+      return {
+        message: jsonBytes({ role: 'tool', tool_call_id: message.toolCallId, content }),
+        images: listBytes(images.map(imagePart)),
+      };
+    }
+  }
+}
+
+/** Thinking is left out: the API has no place for it. */
+function encodeAssistant(message: AssistantMessage): Buffer {
+  const text = message.content.map((block) => (block.type === 'text' ? block.text : '')).join('');
+  const calls = message.content.flatMap((block) => (block.type === 'toolCall' ? [block] : []));
+  if (text === '' && calls.length === 0) return NOTHING;
+  return jsonBytes({
+    role: 'assistant',
+    content: text === '' ? null : text,
+    ...(calls.length > 0 && {
+      tool_calls: calls.map(({ id, name, arguments: input }) => ({
+        id,
+        type: 'function',
+        function: { name, arguments: JSON.stringify(input) },
+      })),
+    }),
+  });
+}
+
+/** Plain text as a string, which servers that know no parts understand too. */
+function userContent(content: string | readonly (TextContent | ImageContent)[]): string | object[] {
+  if (typeof content === 'string') return content;
+  if (content.every((block) => block.type === 'text')) return textOf(content);
+  return content.flatMap((block): object[] => {
+    if (block.type === 'image') return [imagePart(block)];
+    return block.text === '' ? [] : [{ type: 'text', text: block.text }];
+  });
+}
+
+function textOf(content: readonly (TextContent | ImageContent)[]): string {
+  return content
+    .flatMap((block) => (block.type === 'text' && block.text !== '' ? [block.text] : []))
+    .join('\n');
+}
+
+function imagePart({ mimeType, data }: ImageContent): object {
+  return { type: 'image_url', image_url: { url: `data:${mimeType};base64,${data}` } };
+}
