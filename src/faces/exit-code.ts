@@ -4,6 +4,7 @@
 import { type CrabError, ERRORS, type ErrorCode, type ErrorData, EXIT, errorData } from '../core/errors.ts';
 import type { Outcome, RunEnd } from '../core/event.ts';
 import { NO_USAGE } from '../core/usage.ts';
+import { count } from './amounts.ts';
 
 /** The error that an outcome stands for when the run names none; undefined for an outcome that is a success. */
 const OUTCOMES: Readonly<Record<Outcome, ErrorCode | undefined>> = {
@@ -35,7 +36,7 @@ export function exitCodeOf(end: RunEnd): number {
 function defaultMessage(end: RunEnd): string {
   switch (end.outcome) {
     case 'turnLimit':
-      return `Stopped after ${end.turns} turns, as many as were allowed.`;
+      return `Stopped after ${count(end.turns, 'turn')}, as many as were allowed.`;
     case 'budget':
       return `Stopped at $${end.usage.cost.total.toFixed(4)}: the budget is used up.`;
     case 'refused': {

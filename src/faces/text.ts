@@ -132,7 +132,7 @@ function recoveryText(recovery: Recovery): string {
   return `${CAUSES[cause]}${more} (${attempt} of ${maxAttempts})`;
 }
 
-export function noticeText(level: 'info' | 'warning', text: string, paint: Paint): string {
+function noticeText(level: 'info' | 'warning', text: string, paint: Paint): string {
   const mark = level === 'warning' ? paint.yellow('!') : paint.dim('·');
   return `${mark} ${visible(text.trimEnd())}\n`;
 }

@@ -393,6 +393,31 @@ suite('print: what stops it', () => {
     assert.equal(await exit, 130);
   });
 
+  test('a platform that throws because it was stopped is a run that was stopped', async () => {
+    const stop = new AbortController();
+    const script: Script = async function* (_prompt, signal) {
+      yield [RUN_START];
+      await whenAborted(signal);
+      throw new DOMException('This operation was aborted', 'AbortError');
+    };
+    const options = setup({ script, format: 'json', signal: stop.signal });
+    const exit = runPrint(options);
+    await settled();
+    stop.abort(new CrabError('terminated', 'Told to end.'));
+    assert.equal(await exit, 143);
+    assert.equal(resultOf(options.stdout)['exit_code'], 143);
+  });
+
+  test('what goes wrong behind the end of a run does not give it a second one', async () => {
+    const script: Script = async function* () {
+      yield [RUN_START, runEnd('done', { text: 'ok' })];
+      throw new Error('too late');
+    };
+    const options = setup({ script, format: 'json' });
+    assert.equal(await runPrint(options), 0);
+    assert.equal(options.stdout.writes.length, 1);
+  });
+
   test('a run that does not end when told to is left behind', async () => {
     const clock = virtualClock();
     const stop = new AbortController();

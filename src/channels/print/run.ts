@@ -38,6 +38,7 @@ export async function runPrompt(run: PromptRun, prompt: Prompt): Promise<RunEnd>
   let writing = false;
   let broken: CrabError | undefined;
   let abandoned = false;
+  let end: RunEnd | undefined;
 
   const onSignal = (): void => stop.abort(asStop(run.signal.reason));
   if (run.signal.aborted) onSignal();
@@ -57,7 +58,6 @@ export async function runPrompt(run: PromptRun, prompt: Prompt): Promise<RunEnd>
 
   async function consume(): Promise<RunEnd> {
     let notices = run.notices;
-    let end: RunEnd | undefined;
     try {
       for await (const batch of platform.prompt(address, prompt, stop.signal)) {
         activity.see(batch, clock.monotonic());
@@ -78,9 +78,11 @@ export async function runPrompt(run: PromptRun, prompt: Prompt): Promise<RunEnd>
     }
   }
 
+  /** A run has one end: whatever goes wrong behind it changes nothing. */
   async function printEnd(error: CrabError): Promise<RunEnd> {
+    if (end) return end;
     const cancelled = error.code === 'interrupted' || error.code === 'terminated';
-    const end = endWith(errorData(error), cancelled ? 'cancelled' : 'failed');
+    end = endWith(errorData(error), cancelled ? 'cancelled' : 'failed');
     await print([end]);
     return end;
   }
@@ -91,18 +93,18 @@ export async function runPrompt(run: PromptRun, prompt: Prompt): Promise<RunEnd>
     const error = reasonOf(stop.signal) ?? asStop(stop.signal.reason);
     if (!writing) return await printEnd(error);
     abandoned = true;
-    return endWith(errorData(error));
+    return end ?? endWith(errorData(error));
   }
 
   const idle = { clock, activity, limitMs: run.idleTimeoutMs, isHeldUp: () => writing };
   watchIdle(idle, AbortSignal.any([stop.signal, over.signal])).then((error) => error && stop.abort(error));
   const consumed = consume();
-  const end = await Promise.race([consumed, leaveBehind().catch(() => consumed)]);
+  const last = await Promise.race([consumed, leaveBehind().catch(() => consumed)]);
   abandoned = true;
   over.abort();
   run.signal.removeEventListener('abort', onSignal);
   // An answer that could not be delivered is no success, whatever became of the run.
-  return broken ? { ...end, outcome: 'failed', error: errorData(broken) } : end;
+  return broken ? { ...last, outcome: 'failed', error: errorData(broken) } : last;
 }
 
 /** The error that a signal was aborted with, when it is one that names a reason. */

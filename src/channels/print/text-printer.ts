@@ -6,6 +6,7 @@ import type { Event, RunEnd } from '../../core/event.ts';
 import type { Sink } from '../../core/host.ts';
 import { messageText } from '../../core/message.ts';
 import { createLayout } from '../../faces/layout.ts';
+import { paintFor } from '../../faces/paint.ts';
 import { eventText } from '../../faces/text.ts';
 import { visible } from '../../faces/visible.ts';
 import type { Printer } from './printer.ts';
@@ -22,6 +23,7 @@ export function createTextPrinter({ stdout, stderr, verbose }: TextOptions): Pri
   const activity = verbose || stderr.isTerminal;
   const errLook = { colour: stderr.colour };
   const outLook = { colour: stdout.colour };
+  const paint = paintFor(stderr.colour);
   const layout = createLayout();
   let answer = '';
   let thinking = '';
@@ -32,7 +34,7 @@ export function createTextPrinter({ stdout, stderr, verbose }: TextOptions): Pri
   /** Deltas are joined first, so that a batch of them is sanitised and laid out once. */
   function flush(): void {
     if (answer !== '') layout.stream('out', visible(answer));
-    if (thinking !== '') layout.stream('err', eventText(delta(thinking), errLook));
+    if (thinking !== '') layout.stream('err', paint.dim(visible(thinking)));
     answer = '';
     thinking = '';
   }
@@ -117,10 +119,6 @@ export function createTextPrinter({ stdout, stderr, verbose }: TextOptions): Pri
       }
     },
   };
-}
-
-function delta(text: string): Event {
-  return { type: 'thinkingDelta', index: 0, delta: text };
 }
 
 /** The text with one line end at its end; empty text stays empty. */

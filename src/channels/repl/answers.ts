@@ -1,7 +1,8 @@
 // A typed line as the answer to a question. Only the exact words allow anything: an empty line, or the
 // beginning of a prompt that somebody was already typing, must never count as a yes.
 
-import type { Answer, ChoiceQuestion, Question } from '../../core/question.ts';
+import type { Answer, ChoiceQuestion, PermissionQuestion, Question } from '../../core/question.ts';
+import { visibleLine } from '../../faces/visible.ts';
 
 export interface Asking {
   readonly question: Question;
@@ -15,10 +16,10 @@ export function ask(question: Question): Asking {
   return question.kind === 'permission' ? askPermission(question) : askChoice(question);
 }
 
-function askPermission(question: Question): Asking {
+function askPermission(question: PermissionQuestion): Asking {
   return {
     question,
-    prompt: () => 'Allow? y / n / a (always this session) / n and why: ',
+    prompt: () => `Allow ${visibleLine(question.tool, 40)}? y / n / a (always this session) / n and why: `,
     take: (line) => permissionAnswer(line.trim()) ?? 'Type y, n or a; after n you may say why.',
   };
 }

@@ -16,6 +16,7 @@ import {
 import { CrabError } from '../../core/errors.ts';
 import type { Event } from '../../core/event.ts';
 import type { OpenReply } from '../../core/platform.ts';
+import type { Question } from '../../core/question.ts';
 import type { Lines } from './lines.ts';
 import { REPL_COMMANDS, type ReplOptions, runRepl } from './repl.ts';
 
@@ -143,7 +144,7 @@ suite('REPL', () => {
     keys.type(undefined);
     assert.equal(await runRepl(options), 53);
     assert.deepEqual(platform.prompts, [{ text: 'a' }, { text: 'b' }]);
-    assert.equal(stdout.text(), '! Stopped after 1 turns, as many as were allowed.\n');
+    assert.equal(stdout.text(), '! Stopped after 1 turn, as many as were allowed.\n');
     assert.ok(keys.prompts.every((prompt) => prompt === ''));
   });
 
@@ -295,6 +296,21 @@ suite('REPL', () => {
     assert.equal(await away, 0);
   });
 
+  test('Ctrl-C ends the REPL of a pipe with 130', async () => {
+    for (const line of ['go', undefined]) {
+      const { options, keys, press, platform } = setup({ script: untilAborted, interactive: false });
+      if (line !== undefined) keys.type(line);
+      const exit = runRepl(options);
+      await until(
+        () => keys.prompts.length > 0 && (line === undefined || platform.prompts.length === 1),
+        'it waits',
+      );
+      await settled();
+      press();
+      assert.equal(await exit, 130);
+    }
+  });
+
   test('two Ctrl-C far apart cancel twice', async () => {
     const { options, keys, press, platform, clock } = setup({ script: untilAborted });
     keys.type('a');
@@ -309,6 +325,28 @@ suite('REPL', () => {
     await settled();
     keys.type(undefined);
     assert.equal(await exit, 0);
+  });
+
+  test('in a turn that does not end, a late second Ctrl-C does not leave and a quick third does', async () => {
+    const stuck: Script = async function* () {
+      yield [RUN_START];
+      await whenAborted(new AbortController().signal);
+    };
+    const { options, keys, press, platform, clock } = setup({ script: stuck });
+    keys.type('go');
+    let code: number | undefined;
+    const exit = runRepl(options).then((status) => {
+      code = status;
+    });
+    await until(() => platform.prompts.length === 1, 'the turn runs');
+    press();
+    await clock.advance(2_001);
+    press();
+    await settled();
+    assert.equal(code, undefined);
+    press();
+    await exit;
+    assert.equal(code, 0);
   });
 
   test('Ctrl-D in a turn cancels it, hears it out and leaves', async () => {
@@ -376,7 +414,7 @@ suite('REPL: questions', () => {
       const all: ReturnType<typeof setup> = setup({ script: asking(() => all.platform) });
       all.keys.type('go');
       const exit = runRepl(all.options);
-      await until(() => all.keys.prompts.some((prompt) => prompt.startsWith('Allow?')), 'it is asked');
+      await until(() => all.keys.prompts.some((prompt) => prompt.startsWith('Allow bash?')), 'it is asked');
       all.keys.type(line);
       await until(() => all.platform.answers.length === 1, 'it is answered');
       all.keys.type(undefined);
@@ -390,7 +428,7 @@ suite('REPL: questions', () => {
     const all: ReturnType<typeof setup> = setup({ script: asking(() => all.platform) });
     all.keys.type('go');
     const exit = runRepl(all.options);
-    await until(() => all.keys.prompts.some((prompt) => prompt.startsWith('Allow?')), 'it is asked');
+    await until(() => all.keys.prompts.some((prompt) => prompt.startsWith('Allow bash?')), 'it is asked');
     for (const line of ['', 'yes please also do this', 'yy', 'nope', 'ok', '1']) all.keys.type(line);
     await settled();
     assert.deepEqual(all.platform.answers, []);
@@ -399,6 +437,53 @@ suite('REPL: questions', () => {
     all.keys.type(undefined);
     await exit;
     assert.deepEqual(all.platform.answers, [{ id: 'q1', answer: { kind: 'permission', allowed: false } }]);
+  });
+
+  test('a line of a paste is no answer', async () => {
+    const all: ReturnType<typeof setup> = setup({ script: asking(() => all.platform) });
+    all.keys.type('go');
+    const exit = runRepl(all.options);
+    await until(() => all.keys.prompts.some((prompt) => prompt.startsWith('Allow bash?')), 'it is asked');
+    for (const line of ['\u001b[200~notes', 'y', 'end\u001b[201~']) all.keys.type(line);
+    await until(() => all.stdout.text().includes('queued (1): notes ⏎ y ⏎ end'), 'it is queued');
+    assert.deepEqual(all.platform.answers, []);
+    all.press();
+    all.press();
+    await exit;
+  });
+
+  test('of two questions the second is shown once the first is answered, and each gets its own answer', async () => {
+    const { question } = ONE_OF_EACH.question;
+    const second = { ...question, id: 'q2', callId: 'call-2', tool: 'edit' } as Question;
+    const all: ReturnType<typeof setup> = setup({
+      script: async function* () {
+        yield [RUN_START, ONE_OF_EACH.question, { type: 'question', question: second }];
+        await until(() => all.platform.answers.length === 2, 'both answers');
+        yield [runEnd('done')];
+      },
+    });
+    all.keys.type('go');
+    const exit = runRepl(all.options);
+    await until(
+      () => all.keys.prompts.some((prompt) => prompt.startsWith('Allow bash?')),
+      'the first is asked',
+    );
+    assert.ok(!all.stdout.text().includes('edit wants to run'));
+    all.keys.type('n');
+    await until(
+      () => all.keys.prompts.some((prompt) => prompt.startsWith('Allow edit?')),
+      'the second is asked',
+    );
+    assert.ok(all.stdout.text().includes('edit wants to run'));
+    all.keys.type('y');
+    await until(() => all.platform.answers.length === 2, 'both are answered');
+    await settled();
+    all.keys.type(undefined);
+    await exit;
+    assert.deepEqual(all.platform.answers, [
+      { id: 'q1', answer: { kind: 'permission', allowed: false } },
+      { id: 'q2', answer: { kind: 'permission', allowed: true } },
+    ]);
   });
 
   test('the next line of a pipe is a prompt and never a yes', async () => {
@@ -427,7 +512,7 @@ suite('REPL: questions', () => {
     await until(
       () =>
         keys.prompts.at(-1) === '' &&
-        keys.prompts.includes('Allow? y / n / a (always this session) / n and why: '),
+        keys.prompts.includes('Allow bash? y / n / a (always this session) / n and why: '),
       'it was asked and closed',
     );
     keys.type('y');

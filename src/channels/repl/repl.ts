@@ -185,10 +185,12 @@ function createRepl(options: ReplOptions, reply: OpenReply, screen: Screen): { r
 
   /** A line typed while a turn runs. */
   async function takeLine(line: string): Promise<void> {
-    const asking = askings[0];
-    if (asking) return await takeAnswer(asking, line);
+    // Lines are put together first: one of a paste must not pass for an answer, and no answer has two lines.
     const text = assembler.add(line);
-    if (text === undefined || text.trim() === '') return;
+    if (text === undefined) return;
+    const asking = askings[0];
+    if (asking && !text.includes('\n')) return await takeAnswer(asking, text);
+    if (text.trim() === '') return;
     queue.push(text);
     await screen.say(screen.paint.dim(`queued (${queue.length}): ${visibleLine(text)}`));
   }
@@ -200,7 +202,7 @@ function createRepl(options: ReplOptions, reply: OpenReply, screen: Screen): { r
       lines.prompt(asking.prompt());
       return;
     }
-    closeQuestion(asking.question.id);
+    await closeQuestion(asking.question.id);
     await platform.answer(address, asking.question.id, answer);
   }
 
@@ -214,7 +216,7 @@ function createRepl(options: ReplOptions, reply: OpenReply, screen: Screen): { r
           await openQuestion(event.question);
           break;
         case 'questionAnswered':
-          closeQuestion(event.id);
+          await closeQuestion(event.id);
           break;
         case 'commandResult':
           if (event.effect.kind === 'session') session = event.effect.session;
@@ -232,14 +234,21 @@ function createRepl(options: ReplOptions, reply: OpenReply, screen: Screen): { r
       return;
     }
     askings.push(ask(question));
-    lines.prompt(askings[0]?.prompt() ?? '');
+    if (askings.length === 1) await present();
   }
 
-  function closeQuestion(id: string): void {
+  async function closeQuestion(id: string): Promise<void> {
     const at = askings.findIndex((asking) => asking.question.id === id);
     if (at === -1) return;
     askings.splice(at, 1);
-    lines.prompt(askings[0]?.prompt() ?? '');
+    if (at === 0) await present();
+  }
+
+  /** One question at a time, so that no answer can go to another than the one in sight. */
+  async function present(): Promise<void> {
+    const asking = askings[0];
+    if (asking) await screen.ask(asking.question);
+    lines.prompt(asking?.prompt() ?? '');
   }
 
   function interrupt(): void {
@@ -247,7 +256,11 @@ function createRepl(options: ReplOptions, reply: OpenReply, screen: Screen): { r
     const before = interruptedAt;
     interruptedAt = { time: now, idle: running === undefined };
     const isSecond = before !== undefined && (before.idle || now - before.time <= TWICE_MS);
-    if (isSecond) {
+    if (!isInteractive) {
+      leaving = true;
+      exitCode = EXIT.interrupted;
+    }
+    if (isSecond || (!isInteractive && running === undefined)) {
       running?.abort(interruption());
       leave();
     } else if (running) {

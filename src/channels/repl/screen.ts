@@ -3,9 +3,11 @@
 
 import type { Event, RunEnd } from '../../core/event.ts';
 import type { Sink } from '../../core/host.ts';
+import type { Question } from '../../core/question.ts';
 import { errorOf } from '../../faces/exit-code.ts';
 import { createLayout } from '../../faces/layout.ts';
 import { type Paint, paintFor } from '../../faces/paint.ts';
+import { questionText } from '../../faces/question-text.ts';
 import { eventText } from '../../faces/text.ts';
 import { visible } from '../../faces/visible.ts';
 
@@ -13,6 +15,8 @@ export interface Screen {
   readonly paint: Paint;
   /** Resolves when the sink wants more. Rejects with `CrabError` when it is gone. */
   show(events: readonly Event[]): Promise<void>;
+  /** Questions wait for their turn: the one that stands on the screen is the one that is answered. */
+  ask(question: Question): Promise<void>;
   /** A line of the REPL's own. */
   say(line: string): Promise<void>;
 }
@@ -38,8 +42,7 @@ export function createScreen(stdout: Sink): Screen {
   }
 
   function flush(): void {
-    if (thinking !== '')
-      stream('thinking', eventText({ type: 'thinkingDelta', index: 0, delta: thinking }, look));
+    if (thinking !== '') stream('thinking', paint.dim(visible(thinking)));
     if (answer !== '') stream('answer', stdout.isTerminal ? visible(answer) : answer);
     answer = '';
     thinking = '';
@@ -93,6 +96,7 @@ export function createScreen(stdout: Sink): Screen {
         stream('answer', stdout.isTerminal ? visible(event.delta) : event.delta);
         return;
       case 'toolOutputDelta':
+      case 'question':
         return;
       case 'runEnd':
         layout.endLine();
@@ -108,6 +112,10 @@ export function createScreen(stdout: Sink): Screen {
     show(events) {
       for (const event of events) see(event);
       flush();
+      return write();
+    },
+    ask(question) {
+      line(questionText(question, stdout.colour));
       return write();
     },
     say(text) {

@@ -42,7 +42,7 @@ function nextMark(told: number): number {
 }
 
 /** Empty while the run waits for the person, who can see it. */
-export function waitText(waiting: Waiting, now: number): string {
+function waitText(waiting: Waiting, now: number): string {
   const age = duration(now - waiting.since);
   switch (waiting.kind) {
     case 'model':
