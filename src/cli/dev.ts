@@ -6,14 +6,13 @@ import { CrabError, EXIT } from '../core/errors.ts';
 import { runFakeProvider } from '../dev/run-fake-provider.ts';
 import { stopOnSignals } from './signals.ts';
 
-const HELP = `Usage: crab dev fake-provider --script FILE [--port N] [--var NAME=VALUE ...]
+const HELP = `Usage: crab dev fake-provider --script FILE [--port N]
 
   A model provider that says what FILE tells it to, on both wires (Anthropic Messages and OpenAI Chat
   Completions), on this machine alone, with no key and no cost. It checks every request it gets.
 
   --script FILE      the scenario, as JSON; docs/guide/fake-provider.md describes it
   --port N           where to listen; 0 (the default) takes a free port and says which
-  --var NAME=VALUE   what {{NAME}} stands for in the scenario
 `;
 
 export async function dev(argv: readonly string[]): Promise<number> {
@@ -26,44 +25,34 @@ export async function dev(argv: readonly string[]): Promise<number> {
     throw new CrabError('usage', `There is no \`crab dev ${tool}\`.`, {
       hint: 'There is `crab dev fake-provider`.',
     });
-  const { file, port, vars } = readFlags(rest);
+  const { file, port } = readFlags(rest);
   const stop = stopOnSignals(() => {});
   const print = (line: string) => void process.stdout.write(`${line}\n`);
-  await runFakeProvider({ script: await readScript(file), file, port, vars, print }, stop.signal);
+  const script = await readScript(file);
+  await runFakeProvider({ script, file, port, cwd: process.cwd(), print }, stop.signal);
   return EXIT.success;
 }
 
 interface DevFlags {
   readonly file: string;
   readonly port: number;
-  readonly vars: Readonly<Record<string, string>>;
 }
 
 function readFlags(argv: readonly string[]): DevFlags {
-  const { script, port = '0', var: pairs = [] } = parse(argv);
+  const { script, port = '0' } = parse(argv);
   const hint = 'Run `crab dev --help`.';
   if (script === undefined) throw new CrabError('usage', '--script FILE is missing.', { hint });
   const number = Number(port);
   if (!/^\d+$/.test(port) || number > 65_535)
     throw new CrabError('usage', `--port ${port} is not a port: 0 to 65535.`, { hint });
-  const vars = pairs.map((pair) => {
-    const [, name, value] = /^([^=]+)=([\s\S]*)$/.exec(pair) ?? [];
-    if (name === undefined || value === undefined)
-      throw new CrabError('usage', `--var ${pair} is not NAME=VALUE.`, { hint });
-    return [name, value] as const;
-  });
-  return { file: script, port: number, vars: Object.fromEntries(vars) };
+  return { file: script, port: number };
 }
 
-function parse(argv: readonly string[]): { script?: string; port?: string; var?: string[] } {
+function parse(argv: readonly string[]): { script?: string; port?: string } {
   try {
     return parseArgs({
       args: [...argv],
-      options: {
-        script: { type: 'string' },
-        port: { type: 'string' },
-        var: { type: 'string', multiple: true },
-      },
+      options: { script: { type: 'string' }, port: { type: 'string' } },
     }).values;
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : String(cause);

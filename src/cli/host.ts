@@ -25,7 +25,7 @@ export function createHost(env: Environment): LocalHost {
   const random = Math.random;
   const newId = createIds({ now: clock.now, random });
   const exec = createExec({ env, clock });
-  const shared = { clock, newId };
+  const shared = { clock, random };
   return {
     clock,
     newId,
