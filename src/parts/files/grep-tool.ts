@@ -1,0 +1,141 @@
+// Searches the contents of files: through ripgrep where there is one, else by ourselves, with the same result.
+
+import { basename, dirname, join } from 'node:path';
+import type { Display } from '../../core/display.ts';
+import { ToolFailure } from '../../core/errors.ts';
+import type { JsonObject } from '../../core/schema.ts';
+import type { Tool, ToolContext, ToolOutput } from '../../core/tool.ts';
+import type { SearchOutput } from './match-report.ts';
+import type { SearchQuery } from './ripgrep.ts';
+import { countArgument, readPlan, renamedFolder, searchPath, textArgument } from './tool-path.ts';
+
+const DEFAULT_LIMIT = 100;
+const MAX_LIMIT = 1000;
+const MAX_CONTEXT = 50;
+
+/** The program that searches, or undefined for none; asked for at the first search. */
+export type Ripgrep = (context: ToolContext) => Promise<string | undefined>;
+
+export function createGrepTool(ripgrep: Ripgrep): Tool {
+  return {
+    name: 'grep',
+    aliases: ['Grep', 'search', 'file.search', 'fs.search', 'grep_search', 'ripgrep'],
+    source: 'builtin',
+    description:
+      'Search file contents, line by line, with a regular expression in Rust syntax. Hidden files are searched; binary files and what .gitignore names are not.',
+    input: {
+      type: 'object',
+      properties: {
+        pattern: { type: 'string' },
+        path: { type: 'string', description: 'File or folder; default: working directory' },
+        glob: { type: 'string', description: 'Only such files: *.ts, src/**/*.{c,h}, !*.md' },
+        ignore_case: { type: 'boolean' },
+        literal: { type: 'boolean', description: 'pattern is plain text' },
+        context: { type: 'integer', description: 'Lines shown around each match' },
+        limit: { type: 'integer', description: `Default ${DEFAULT_LIMIT}, at most ${MAX_LIMIT}` },
+        output: { type: 'string', enum: ['content', 'files', 'count'] },
+      },
+      required: ['pattern'],
+    },
+    prepare,
+    plan: async (input, cwd) => readPlan(searchPath(input, cwd)),
+    run: (input, context) => search(input, context, ripgrep),
+    show: async (input) => shown(input),
+  };
+}
+
+function prepare(input: JsonObject): JsonObject {
+  const named = renamedFolder(input, {
+    query: 'pattern',
+    regex: 'pattern',
+    include: 'glob',
+    file_glob: 'glob',
+    ignoreCase: 'ignore_case',
+    case_insensitive: 'ignore_case',
+    '-i': 'ignore_case',
+    '-C': 'context',
+    context_lines: 'context',
+    max_results: 'limit',
+    head_limit: 'limit',
+    output_mode: 'output',
+  });
+  return named['output'] === 'files_with_matches' ? { ...named, output: 'files' } : named;
+}
+
+function shown(input: JsonObject): Display {
+  const inside = [textArgument(input, 'path'), textArgument(input, 'glob')].filter((part) => part !== '');
+  const title = `grep ${textArgument(input, 'pattern')}${inside.length > 0 ? ` in ${inside.join(', ')}` : ''}`;
+  return { kind: 'matches', title, count: 0, truncated: false, lines: [] };
+}
+
+async function search(input: JsonObject, context: ToolContext, ripgrep: Ripgrep): Promise<ToolOutput> {
+  const pattern = textArgument(input, 'pattern');
+  if (pattern === '') throw new ToolFailure('The pattern is empty.');
+  if (pattern.includes('\0')) throw new ToolFailure('A pattern cannot hold a NUL byte.');
+  if (/[\r\n]/.test(pattern))
+    throw new ToolFailure('A search looks at one line at a time: give a pattern for one line.');
+  const { cwd } = context.identity;
+  const glob = textArgument(input, 'glob');
+  const accepts = await fileFilter(glob);
+  const query = { ...(await queryOf(input, pattern, context)), ...nameGlobOf(glob) };
+  const { createMatchReport } = await import('./match-report.ts');
+  const report = createMatchReport({
+    title: `grep ${pattern}`,
+    output: outputOf(input),
+    limit: countArgument(input, 'limit', { least: 1, most: MAX_LIMIT, otherwise: DEFAULT_LIMIT }),
+    context: query.context,
+    locate: (path) => join(query.root, path),
+    cwd,
+    accepts,
+  });
+  const program = await ripgrep(context);
+  if (program === undefined) {
+    const { searchWithoutRipgrep } = await import('./search-files.ts');
+    await searchWithoutRipgrep(query, context, report, accepts);
+  } else {
+    const { searchWithRipgrep } = await import('./ripgrep.ts');
+    await searchWithRipgrep(program, query, context, report);
+  }
+  return report.finish();
+}
+
+function outputOf(input: JsonObject): SearchOutput {
+  const { output } = input;
+  return output === 'files' || output === 'count' ? output : 'content';
+}
+
+async function queryOf(input: JsonObject, pattern: string, context: ToolContext): Promise<SearchQuery> {
+  const path = searchPath(input, context.identity.cwd);
+  const info = await context.files.info(path);
+  if (info === undefined) throw new ToolFailure(`Cannot search ${path}: it does not exist.`);
+  if (info.kind === 'other')
+    throw new ToolFailure(`Cannot search ${path}: it is a ${info.what ?? 'device'}, not a file or folder.`);
+  const resolved = await context.files.resolve(path);
+  return {
+    pattern,
+    literal: input['literal'] === true,
+    ignoreCase: input['ignore_case'] === true,
+    context: countArgument(input, 'context', { least: 0, most: MAX_CONTEXT, otherwise: 0 }),
+    ...(info.kind === 'directory'
+      ? { root: resolved }
+      : { root: dirname(resolved), file: basename(resolved) }),
+  };
+}
+
+async function fileFilter(glob: string): Promise<(path: string) => boolean> {
+  if (glob === '') return () => true;
+  const { compilePathGlob } = await import('./glob.ts');
+  const negated = glob.startsWith('!');
+  const wanted = negated ? glob.slice(1) : glob;
+  const matches = compilePathGlob(wanted.endsWith('/') ? `${wanted}**` : wanted);
+  return (path) => matches(path) !== negated;
+}
+
+/** What the glob says about names alone, where it means the same to ripgrep: it need not open the other files. */
+function nameGlobOf(glob: string): { readonly nameGlob?: string } {
+  const name = glob.slice(glob.lastIndexOf('/') + 1);
+  const simple = /^(?:[\w.*?-]|\{[\w.*?-]+(?:,[\w.*?-]+)+\})+$/.test(name) && !name.includes('**');
+  return simple && !glob.startsWith('!') && !/[{\\[]/.test(glob.slice(0, -name.length))
+    ? { nameGlob: name }
+    : {};
+}

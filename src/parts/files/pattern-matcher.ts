@@ -1,0 +1,257 @@
+// Whether a line matches a pattern, in time that grows with the line and nothing else: the pattern becomes a
+// nondeterministic automaton, and its sets of states become a deterministic one as they are met (Thompson 1968; the
+// lazy form is that of RE2). JavaScript's own engine goes back and tries again, which for `(a+)+$` takes for ever.
+
+import { ToolFailure } from '../../core/errors.ts';
+import { type Assertion, isClass, type Pattern, WORD_CLASS } from './pattern-syntax.ts';
+
+/** Instructions of one pattern, counted repetitions unfolded. */
+const MAX_PROGRAM = 5000;
+
+/** Deterministic states that are kept; with more of them all are built anew. */
+const MAX_STATES = 1000;
+
+/** Instructions looked at while states are built, for all lines of one search. */
+const MAX_STEPS = 60_000_000;
+
+/** Stands for bytes that are no text, which no class matches, as for ripgrep. */
+const REPLACEMENT = 0xfffd;
+
+/** Ends a line for `^` and `$`, and is matched by nothing, as with ripgrep's `--crlf`. */
+const RETURN = 0x0d;
+
+type Instruction =
+  | { readonly op: 'set'; readonly set: number }
+  | { readonly op: 'assert'; readonly what: Assertion }
+  /** Goes on at both. */
+  | { readonly op: 'split'; first: number; second: number }
+  | { op: 'jump'; to: number }
+  | { readonly op: 'match' };
+
+/** A kind of character: all that no set of the pattern tells apart. */
+interface Kind {
+  readonly inSet: readonly boolean[];
+  readonly isWord: boolean;
+  readonly endsLine: boolean;
+}
+
+interface State {
+  readonly places: readonly number[];
+  /** The state after a character of the kind, or true for a match before it. */
+  readonly next: (State | true | undefined)[];
+  readonly atStart: boolean;
+  readonly afterWord: boolean;
+  /** Whether a line that ends here matches. */
+  accepts: boolean | undefined;
+}
+
+/** Throws `ToolFailure` when the pattern is too large, and when matching needs too much work. */
+export type LineMatcher = (line: string) => boolean;
+
+export function createMatcher(pattern: Pattern): LineMatcher {
+  const { program, sets, aboutWords } = compile(pattern);
+  const kindOf = createKinds(sets, aboutWords);
+  const states = new Map<string, State>();
+  let steps = 0;
+
+  const stateOf = (places: readonly number[], atStart: boolean, afterWord: boolean): State => {
+    const key = `${places.join(',')};${atStart ? 's' : ''}${afterWord ? 'w' : ''}`;
+    const known = states.get(key);
+    if (known !== undefined) return known;
+    if (states.size >= MAX_STATES) states.clear();
+    const state: State = { places, next: [], atStart, afterWord, accepts: undefined };
+    states.set(key, state);
+    return state;
+  };
+
+  /** The places reached without a character; undefined when one of them is the match. */
+  const reach = (state: State, ahead: { readonly isWord: boolean; readonly atEnd: boolean }) => {
+    const seen = new Set<number>();
+    const open = [...state.places];
+    for (let at = open.pop(); at !== undefined; at = open.pop()) {
+      if (seen.has(at)) continue;
+      seen.add(at);
+      const instruction = program[at];
+      if (instruction?.op === 'match') return undefined;
+      if (instruction?.op === 'jump') open.push(instruction.to);
+      else if (instruction?.op === 'split') open.push(instruction.second, instruction.first);
+      else if (instruction?.op === 'assert' && holds(instruction.what, state, ahead)) open.push(at + 1);
+    }
+    steps += seen.size;
+    if (steps > MAX_STEPS)
+      throw new ToolFailure(
+        'The pattern is too costly without ripgrep: make it simpler, or set literal to search for a text.',
+      );
+    return seen;
+  };
+
+  const step = (state: State, kind: Kind): State | true => {
+    const reached = reach(state, { isWord: kind.isWord, atEnd: kind.endsLine });
+    if (reached === undefined) return true;
+    // A match may begin at every character.
+    const places = new Set([0]);
+    for (const at of reached) {
+      const instruction = program[at];
+      if (instruction?.op === 'set' && kind.inSet[instruction.set] === true) places.add(at + 1);
+    }
+    const ordered = [...places].sort((a, b) => a - b);
+    return stateOf(ordered, kind.endsLine, kind.isWord);
+  };
+
+  const start = stateOf([0], true, false);
+  return (line) => {
+    let state = start;
+    for (let at = 0; at < line.length; at++) {
+      const code = line.codePointAt(at) ?? 0;
+      if (code > 0xffff) at++;
+      const kind = kindOf(code);
+      let next = state.next[kind.index];
+      if (next === undefined) {
+        next = step(state, kind.kind);
+        state.next[kind.index] = next;
+      }
+      if (next === true) return true;
+      state = next;
+    }
+    state.accepts ??= reach(state, { isWord: false, atEnd: true }) === undefined;
+    return state.accepts;
+  };
+}
+
+function holds(
+  what: Assertion,
+  state: State,
+  ahead: { readonly isWord: boolean; readonly atEnd: boolean },
+): boolean {
+  switch (what) {
+    case 'start':
+      return state.atStart;
+    case 'end':
+      return ahead.atEnd;
+    case 'boundary':
+      return state.afterWord !== ahead.isWord;
+    case 'inside':
+      return state.afterWord === ahead.isWord;
+    case 'wordStart':
+      return !state.afterWord && ahead.isWord;
+    case 'wordEnd':
+      return state.afterWord && !ahead.isWord;
+  }
+}
+
+/** Sorts characters into kinds as they are met, by asking each set about them once. */
+function createKinds(sets: readonly RegExp[], aboutWords: boolean) {
+  interface NumberedKind {
+    readonly index: number;
+    readonly kind: Kind;
+  }
+  const word = new RegExp(`^${WORD_CLASS}$`, 'v');
+  const bySignature = new Map<string, NumberedKind>();
+  const byCode = new Map<number, NumberedKind>();
+  const ascii: (NumberedKind | undefined)[] = new Array(128).fill(undefined);
+  const classify = (code: number): NumberedKind => {
+    const letter = String.fromCodePoint(code);
+    const inSet = sets.map((set) => isMatchable(code, set) && set.test(letter));
+    const endsLine = code === RETURN;
+    const isWord = aboutWords && word.test(letter);
+    const signature = inSet.map(Number).join('') + (isWord ? 'w' : '') + (endsLine ? 'r' : '');
+    const known = bySignature.get(signature);
+    if (known !== undefined) return known;
+    const kind = { index: bySignature.size, kind: { inSet, isWord, endsLine } };
+    bySignature.set(signature, kind);
+    return kind;
+  };
+  return (code: number): NumberedKind => {
+    const known = code < 128 ? ascii[code] : byCode.get(code);
+    if (known !== undefined) return known;
+    const kind = classify(code);
+    if (code < 128) ascii[code] = kind;
+    else byCode.set(code, kind);
+    return kind;
+  };
+}
+
+/** A set that is the replacement character alone means the character; every other would match it by chance. */
+function isMatchable(code: number, set: RegExp): boolean {
+  if (code === REPLACEMENT) return set.source === `^[\\u{${code.toString(16)}}]$`;
+  return code !== RETURN;
+}
+
+function compile(pattern: Pattern) {
+  const program: Instruction[] = [];
+  const sets: RegExp[] = [];
+  const numbers = new Map<string, number>();
+  let aboutWords = false;
+
+  const emit = <T extends Instruction>(instruction: T): T => {
+    if (program.length >= MAX_PROGRAM)
+      throw new ToolFailure('The pattern is too large without ripgrep: lower its counts.');
+    program.push(instruction);
+    return instruction;
+  };
+
+  const setNumber = (source: string, fold: boolean): number => {
+    const key = `${source}/${fold ? 'i' : ''}`;
+    const known = numbers.get(key);
+    if (known !== undefined) return known;
+    if (!isClass(source)) throw new ToolFailure(`The class ${source} is not supported without ripgrep.`);
+    sets.push(new RegExp(`^${source}$`, fold ? 'iv' : 'v'));
+    numbers.set(key, sets.length - 1);
+    return sets.length - 1;
+  };
+
+  const add = (node: Pattern): void => {
+    switch (node.kind) {
+      case 'set':
+        emit({ op: 'set', set: setNumber(node.source, node.fold) });
+        return;
+      case 'assert':
+        aboutWords ||= node.what !== 'start' && node.what !== 'end';
+        emit({ op: 'assert', what: node.what });
+        return;
+      case 'sequence':
+        for (const item of node.items) add(item);
+        return;
+      case 'choice':
+        addChoice(node.options);
+        return;
+      case 'repeat':
+        addRepeat(node.item, node.least, node.most);
+    }
+  };
+
+  const addChoice = (options: readonly Pattern[]): void => {
+    const jumps = [];
+    for (const option of options.slice(0, -1)) {
+      const split = emit({ op: 'split', first: program.length + 1, second: 0 });
+      add(option);
+      jumps.push(emit({ op: 'jump', to: 0 }));
+      split.second = program.length;
+    }
+    const last = options.at(-1);
+    if (last !== undefined) add(last);
+    for (const jump of jumps) jump.to = program.length;
+  };
+
+  const addRepeat = (item: Pattern, least: number, most: number): void => {
+    for (let count = 0; count < least; count++) add(item);
+    if (most === Number.POSITIVE_INFINITY) {
+      const begin = program.length;
+      const split = emit({ op: 'split', first: begin + 1, second: 0 });
+      add(item);
+      emit({ op: 'jump', to: begin });
+      split.second = program.length;
+      return;
+    }
+    const splits = [];
+    for (let count = least; count < most; count++) {
+      splits.push(emit({ op: 'split', first: program.length + 1, second: 0 }));
+      add(item);
+    }
+    for (const split of splits) split.second = program.length;
+  };
+
+  add(pattern);
+  emit({ op: 'match' });
+  return { program, sets, aboutWords };
+}
