@@ -1,7 +1,7 @@
 // Why a program could not be started, in words that a model or a person can act on. The system's own code
 // is ambiguous: a missing folder and a missing program are both ENOENT, so the folder is looked at first.
 
-import { accessSync, constants, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { ToolFailure } from '../../core/errors.ts';
 import type { ExecRequest } from '../../core/host.ts';
 
@@ -30,7 +30,8 @@ export function startFailure(error: NodeJS.ErrnoException, { argv, cwd }: ExecRe
 function folderFault(cwd: string): string | undefined {
   try {
     if (!statSync(cwd).isDirectory()) return `The working directory ${cwd} is not a folder.`;
-    accessSync(cwd, constants.X_OK);
+    // Asks for what entering it takes, and unlike access(2) with the rights that programs are started with.
+    statSync(`${cwd}/.`);
     return undefined;
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;

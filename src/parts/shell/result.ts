@@ -13,6 +13,9 @@ const HEAD_LINES = 500;
 /** Lines around the output: the mark in the middle, where the rest is, how it ended, a hint. */
 const FRAME_LINES = 10;
 
+/** The line that the capture puts where it left something out: dropped here, its count must be ours. */
+const CAPTURE_MARK = /^\[\d+ (?:lines|bytes).* left out here.*\]$/;
+
 export interface Shown {
   readonly text: string;
   /** Lines that the capture kept were left out here, so that the file with the whole is yet to be written. */
@@ -25,10 +28,12 @@ export function showOutput({ stdout }: ExecResult): Shown {
   const lines = text.split('\n');
   const limit = MAX_RESULT_LINES - FRAME_LINES;
   if (lines.length <= limit) return { text, cut: false };
-  const head = lines.slice(0, HEAD_LINES);
-  const tail = lines.slice(lines.length - (limit - HEAD_LINES));
-  const mark = `[${stdout.lines - limit} lines left out here]`;
-  return { text: [...head, mark, ...tail].join('\n'), cut: true };
+  const from = HEAD_LINES;
+  const to = lines.length - (limit - HEAD_LINES);
+  const hidden = stdout.truncated && lines.slice(from, to).some((line) => CAPTURE_MARK.test(line));
+  const missing = hidden ? stdout.lines - limit : to - from;
+  const mark = `[${missing} lines left out here]`;
+  return { text: [...lines.slice(0, from), mark, ...lines.slice(to)].join('\n'), cut: true };
 }
 
 /** `shown` with what has to be known about it. `saved` names the file with the whole output. */
