@@ -1,0 +1,75 @@
+// What the tests of this room share: a home of their own, a clock that they move, and chance that repeats.
+
+import { mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import type { Clock } from '../../core/host.ts';
+import type { EntryBody } from '../../core/tape.ts';
+import { NO_USAGE } from '../../core/usage.ts';
+import { nodeSyncFs, type SyncFs } from './sync-fs.ts';
+
+export interface TempFolder extends AsyncDisposable {
+  readonly path: string;
+}
+
+export async function tempFolder(): Promise<TempFolder> {
+  const path = await mkdtemp(join(process.env['TMPDIR'] ?? '/tmp', 'crab-tape-'));
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+}
+
+/** Time stands still until `advance`. */
+export interface TestClock extends Clock {
+  advance(ms: number): void;
+}
+
+export function testClock(start = Date.UTC(2030, 0, 1)): TestClock {
+  let passed = 0;
+  return {
+    now: () => start + passed,
+    monotonic: () => passed,
+    sleep: (ms) => new Promise((resolve) => setTimeout(resolve, Math.min(ms, 1))),
+    advance: (ms) => {
+      passed += ms;
+    },
+  };
+}
+
+/** Numbers in [0, 1) that a seed decides (mulberry32, Tommy Ettinger, public domain). */
+export function seeded(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+export function userSays(content: string): EntryBody {
+  return { type: 'message', message: { role: 'user', content, timestamp: 1 } };
+}
+
+export function answerSays(text: string): EntryBody {
+  return {
+    type: 'message',
+    message: {
+      role: 'assistant',
+      content: [{ type: 'text', text }],
+      api: 'test-wire',
+      provider: 'test',
+      model: 'model-1',
+      usage: NO_USAGE,
+      stopReason: 'stop',
+      timestamp: 2,
+    },
+  };
+}
+
+/** The real file system, its parts replaced by `changes`. */
+export function diskWith(changes: Partial<SyncFs>): SyncFs {
+  return { ...nodeSyncFs, ...changes };
+}
+
+export function systemError(code: string): Error {
+  return Object.assign(new Error(`${code}: made by a test`), { code });
+}
