@@ -99,7 +99,7 @@ export interface RunEnd {
   readonly type: 'runEnd';
   readonly outcome: Outcome;
   readonly error?: ErrorData;
-  /** The text of the last assistant message. */
+  /** The text of the last assistant message; for a command or a shell line, its output. */
   readonly text: string;
   readonly turns: number;
   /** All requests of the run together. */

@@ -39,7 +39,8 @@ export interface Platform {
   open(request: OpenRequest): Promise<OpenReply>;
   /**
    * Runs one line of input to its end: a command, a shell line or a prompt, as its first letters say. Prompts
-   * of one conversation queue up. The last event is `runEnd`; it does not throw. Aborting the signal cancels.
+   * of one conversation queue up. It does not throw; the last event is `runEnd`, which comes when everything before it
+   * is durable, and the iteration ends right behind it. Aborting the signal cancels.
    */
   prompt(address: Address, prompt: Prompt, signal: AbortSignal): AsyncIterable<readonly Event[]>;
   /** False when the question is no longer open; the first valid answer wins. */

@@ -44,6 +44,10 @@ export async function* runPrompt(run: PromptRun): AsyncGenerator<readonly Event[
     },
   ];
   const { declaration } = conversation;
+  if (declaration.limits.budgetUsd !== undefined && model.info.price === undefined) {
+    const text = `The price of ${provider}/${id} is not known, so the budget cannot stop this run.`;
+    yield [{ type: 'notice', level: 'warning', text }];
+  }
   const system = conversation.systemPrompt(() =>
     composePrompt(declaration.instructions, catalogue.tools, catalogue.promptParts),
   );
