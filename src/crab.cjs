@@ -74,7 +74,7 @@ function enableCompileCache() {
 }
 
 function isQuickAnswer(argument) {
-  return argument === '--version' || argument === '--help';
+  return /^(--version|--help|-v|-h)$/.test(argument);
 }
 
 function main() {

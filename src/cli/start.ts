@@ -1,0 +1,46 @@
+// Chooses the mode that a command line asks for and runs it. Each mode is loaded when it is chosen, so that none pays
+// for another.
+
+import { CrabError, EXIT } from '../core/errors.ts';
+import { type Arguments, readArguments } from './arguments.ts';
+import { quickAnswer } from './quick-answer.ts';
+
+/** Runs to the end and returns the exit status. Never throws. */
+export async function start(argv: readonly string[]): Promise<number> {
+  try {
+    return await choose(argv);
+  } catch (thrown) {
+    return complain(thrown);
+  }
+}
+
+async function choose(argv: readonly string[]): Promise<number> {
+  const [first, ...rest] = argv;
+  if (first === 'dev') return (await import('./dev.ts')).dev(rest);
+  if (first === 'demo') return (await import('./demo.ts')).demo(rest, process.env);
+  const args = readArguments(argv);
+  if (args.has('version')) return await quickAnswer('version');
+  if (args.has('help') || args.words[0] === 'help') return await quickAnswer('help');
+  const talks = args.words[0] === 'chat';
+  const words = talks || args.words[0] === 'run' ? args.words.slice(1) : args.words;
+  if (talks && (words.length > 0 || args.has('print')))
+    throw new CrabError('usage', '`crab chat` takes no prompt.', {
+      hint: 'Leave out `chat` for a single answer.',
+    });
+  const prints = !talks && (words.length > 0 || wantsPrint(args) || !process.stdin.isTTY);
+  if (prints) return (await import('./print.ts')).print({ args, words, env: process.env });
+  return (await import('./repl.ts')).repl({ args, env: process.env });
+}
+
+function wantsPrint(args: Arguments): boolean {
+  return args.has('print') || args.has('prompt') || args.has('output-format') || args.has('input-format');
+}
+
+function complain(thrown: unknown): number {
+  if (!(thrown instanceof CrabError)) {
+    process.stderr.write(`crab: ${thrown instanceof Error ? thrown.stack : String(thrown)}\n`);
+    return EXIT.failure;
+  }
+  process.stderr.write(`crab: ${thrown.message}\n${thrown.hint}\n`);
+  return thrown.exitCode;
+}
