@@ -129,13 +129,10 @@ function timeoutOf(value: unknown): number {
 
 /** Other agents' names for the same inputs, an argument vector for a shell, and seconds in place of milliseconds. */
 function prepare(input: JsonObject): JsonObject {
-  const { cmd, timeout_ms, ...rest } = input;
-  const command = rest['command'] ?? cmd;
-  const timeout = rest['timeout'] ?? timeout_ms;
+  const { cmd, timeout_ms, command = cmd, timeout = timeout_ms, ...rest } = input;
   const repaired: Record<string, unknown> = { ...rest };
   if (command !== undefined) repaired['command'] = Array.isArray(command) ? scriptOf(command) : command;
-  if (timeout === null) delete repaired['timeout'];
-  else if (timeout !== undefined) repaired['timeout'] = milliseconds(timeout);
+  if (timeout !== undefined && timeout !== null) repaired['timeout'] = milliseconds(timeout);
   return repaired;
 }
 
