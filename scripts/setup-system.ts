@@ -12,6 +12,7 @@ interface Requirement {
 const REQUIREMENTS: readonly Requirement[] = [
   { probe: ['git', '--version'], package: 'git' },
   { probe: ['tmux', '-V'], package: 'tmux' },
+  { probe: ['/usr/bin/time', '--version'], package: 'time' },
 ];
 
 function succeeds(command: string, args: readonly string[]): boolean {
