@@ -173,7 +173,8 @@ class Reader {
     )?.[0];
     if (sign === undefined) {
       this.#at += 1;
-      return this.#doubtful('cannot be read');
+      this.#doubtful('cannot be read');
+      return;
     }
     this.#at += sign.length;
     if (sign.endsWith('(')) {
@@ -183,7 +184,10 @@ class Reader {
     }
     while (text[this.#at] === ' ' || text[this.#at] === '\t') this.#at += 1;
     const target = this.#readWord(depth);
-    if (target.raw === '') return this.#doubtful('has a redirection to nothing');
+    if (target.raw === '') {
+      this.#doubtful('has a redirection to nothing');
+      return;
+    }
     if ((sign === '>&' || sign === '<&') && /^(?:\d+-?|-)$/.test(target.raw)) return;
     if (sign === '<<' || sign === '<<-') {
       this.#doubtful('uses a here-document');

@@ -1,0 +1,138 @@
+// Reads the options of one program against the list of those that are known to be harmless. What is not on
+// the list is reported and not guessed at: a program is understood option by option or not at all.
+//
+// A list is a string such as `-a -n: --color? --include: -f@ -o> -#`. Suffixes: none is a flag, `:` takes a
+// value, `?` takes one only as `--color=x`, `@` a path that is read, `>` a path that is written; `-#` is a number.
+
+import type { Word } from './tokenize.ts';
+
+export interface Options {
+  /** Every option met, with its value where it takes one. */
+  readonly seen: ReadonlyMap<string, Word | undefined>;
+  readonly operands: readonly Word[];
+  readonly reads: readonly Word[];
+  readonly writes: readonly Word[];
+  /** The first option that is not on the list. */
+  readonly unknown: string | undefined;
+}
+
+type Kind = '' | ':' | '?' | '@' | '>';
+
+interface Draft {
+  readonly seen: Map<string, Word | undefined>;
+  readonly operands: Word[];
+  readonly reads: Word[];
+  readonly writes: Word[];
+  unknown: string | undefined;
+}
+
+/** `leading` stops at the first operand, as the options of a program that runs another do. */
+export function readOptions(words: readonly Word[], list: string, leading = false): Options {
+  const known = knownOptions(list);
+  const draft: Draft = { seen: new Map(), operands: [], reads: [], writes: [], unknown: undefined };
+  let at = 0;
+  while (at < words.length) {
+    const word = words[at];
+    at += 1;
+    if (word === undefined) break;
+    const { value } = word;
+    if (value === '--') {
+      draft.operands.push(...words.slice(at));
+      break;
+    }
+    if (!value.startsWith('-') || value === '-') {
+      draft.operands.push(...(leading ? words.slice(at - 1) : [word]));
+      if (leading) break;
+    } else if (/^-\d+$/.test(value) && known.has('-#')) {
+      draft.seen.set('-#', word);
+    } else if (known.has(value) || value.startsWith('--')) {
+      at += readLong(draft, known, word, words[at]);
+    } else {
+      at += readCluster(draft, known, word, words[at]);
+    }
+    if (draft.unknown !== undefined) break;
+  }
+  return draft;
+}
+
+function knownOptions(list: string): ReadonlyMap<string, Kind> {
+  const known = new Map<string, Kind>();
+  for (const entry of list.split(' ')) {
+    const suffix = entry.at(-1) ?? '';
+    const kind = isKind(suffix) ? suffix : '';
+    known.set(kind === '' ? entry : entry.slice(0, -1), kind);
+  }
+  return known;
+}
+
+function isKind(suffix: string): suffix is Kind {
+  return suffix === ':' || suffix === '?' || suffix === '@' || suffix === '>';
+}
+
+/** Returns how many further words it took. */
+function readLong(
+  draft: Draft,
+  known: ReadonlyMap<string, Kind>,
+  word: Word,
+  next: Word | undefined,
+): number {
+  const equals = word.value.startsWith('--') ? word.value.indexOf('=') : -1;
+  const name = equals === -1 ? word.value : word.value.slice(0, equals);
+  const kind = known.get(name);
+  if (kind === undefined || (equals !== -1 && kind === '') || word.glob) {
+    draft.unknown = name;
+    return 0;
+  }
+  if (equals !== -1) {
+    keep(draft, name, kind, textWord(word.value.slice(equals + 1)));
+    return 0;
+  }
+  if (kind === '' || kind === '?') {
+    draft.seen.set(name, undefined);
+    return 0;
+  }
+  if (next === undefined) draft.unknown = name;
+  else keep(draft, name, kind, next);
+  return 1;
+}
+
+/** `-abc`, where the last letter may take the rest or the next word as its value. */
+function readCluster(
+  draft: Draft,
+  known: ReadonlyMap<string, Kind>,
+  word: Word,
+  next: Word | undefined,
+): number {
+  for (let index = 1; index < word.value.length; index += 1) {
+    const name = `-${word.value[index]}`;
+    const kind = known.get(name);
+    if (kind === undefined || word.glob) {
+      draft.unknown = name;
+      return 0;
+    }
+    if (kind === '') {
+      draft.seen.set(name, undefined);
+      continue;
+    }
+    const rest = word.value.slice(index + 1);
+    if (rest !== '' || kind === '?') {
+      keep(draft, name, kind, textWord(rest));
+      return 0;
+    }
+    if (next === undefined) draft.unknown = name;
+    else keep(draft, name, kind, next);
+    return 1;
+  }
+  return 0;
+}
+
+function keep(draft: Draft, name: string, kind: Kind, value: Word): void {
+  draft.seen.set(name, value);
+  if (kind === '@') draft.reads.push(value);
+  if (kind === '>') draft.writes.push(value);
+}
+
+/** A word of our own making: quoted, so that nothing in it expands. */
+export function textWord(value: string): Word {
+  return { raw: value, value, quoted: true, glob: false };
+}
