@@ -33,9 +33,10 @@ const DIGEST =
   '-b -c -t -z -a: --binary --check --text --tag --zero --quiet --status --strict --warn --ignore-missing --algorithm:';
 
 const READERS: Readonly<Record<string, Reader>> = {
-  'true false : pwd whoami tty logname nproc uptime free arch hostid groups users lscpu': {
+  'true false : groups': { options: '--help', operands: 'text' },
+  'pwd whoami tty logname nproc uptime free arch hostid users lscpu': {
     options: '-L -P -h -m -g -b -k -s -p --all --pretty --human --mega --giga --total',
-    operands: 'text',
+    operands: 'none',
   },
   ls: {
     options:
@@ -158,7 +159,7 @@ const READERS: Readonly<Record<string, Reader>> = {
   sleep: { options: '-#', operands: 'text' },
   tree: {
     options:
-      '-a -d -l -f -x -L: -R -P: -I: -p -u -g -s -h -D -F -q -N -n -C -A -S -i -r -t -c -U -v -X -J --noreport --dirsfirst --prune ' +
+      '-a -d -l -f -x -L: -P: -I: -p -u -g -s -h -D -F -q -N -n -C -A -S -i -r -t -c -U -v -X -J --noreport --dirsfirst --prune ' +
       '--filelimit: --gitignore --matchdirs --ignore-case --du --si --inodes --sort:',
     operands: 'paths',
     sharp: true,
@@ -171,12 +172,8 @@ const BY_NAME = new Map(
   ),
 );
 
-const DO_NOTHING_ELSE = new Set(['echo', 'printf', 'test', '[']);
-
 /** Undefined when the program is not one of these. */
 export function readerEffect(program: string, args: readonly Word[]): Effect | undefined {
-  if (program === 'test' || program === '[') return reads(args.filter(({ value }) => value.includes('/')));
-  if (DO_NOTHING_ELSE.has(program)) return reads([]);
   const special = SPECIAL[program];
   if (special !== undefined) return special(args);
   const reader = BY_NAME.get(program);
@@ -259,6 +256,10 @@ const SPECIAL: Readonly<Record<string, (args: readonly Word[]) => Effect>> = {
     const filterGiven = seen.has('-f') || seen.has('--from-file');
     return reads([...named, ...files, ...(filterGiven ? operands : operands.slice(1))]);
   },
+  echo: () => reads([]),
+  printf: (args) => withoutVariable(args, []),
+  test: (args) => withoutVariable(args, pathsOfTest(args)),
+  '[': (args) => withoutVariable(args, pathsOfTest(args)),
   cd(args) {
     if (args.some(({ value }) => value.startsWith('-')))
       return unknown('changes to a folder that is not named');
@@ -273,3 +274,14 @@ const SPECIAL: Readonly<Record<string, (args: readonly Word[]) => Effect>> = {
       : unknown('runs another program in a way that is not known');
   },
 };
+
+function pathsOfTest(args: readonly Word[]): readonly Word[] {
+  return args.filter(({ value }) => value.includes('/'));
+}
+
+/** `-v` takes the name of a variable, and bash evaluates what stands in its subscript, quoted or not. */
+function withoutVariable(args: readonly Word[], paths: readonly Word[]): Effect {
+  return args.some(({ value }) => value.startsWith('-v'))
+    ? unknown('evaluates the name of a variable')
+    : reads(paths);
+}

@@ -1,0 +1,142 @@
+// Programs that write where their arguments say, and programs that run the project's own code. Both change
+// things in the ordinary way; what they could destroy for good is in `dangers.ts`, which is asked first.
+
+import { type Effect, outwardPaths, reads, unknown, unknownOption, writes } from './effect.ts';
+import { readOptions, textWord } from './options.ts';
+import type { Word } from './tokenize.ts';
+
+const COPY =
+  '-a -d -f -i -L -n -p -P -R -r -s -T -u -v -x -H -c -t> --archive --force --interactive --no-clobber --recursive --update? --verbose ' +
+  '--preserve? --no-preserve: --parents --target-directory> --no-target-directory --dereference --no-dereference --symbolic-link';
+const LINK =
+  '-s -f -n -i -v -r -T -t> --symbolic --force --no-dereference --interactive --verbose --relative --no-target-directory';
+
+const WRITERS: Readonly<Record<string, { readonly options: string; readonly how: string }>> = {
+  mkdir: { options: '-p -v -m: --parents --verbose --mode:', how: 'makes folders' },
+  rmdir: { options: '-p -v --parents --verbose --ignore-fail-on-non-empty', how: 'removes empty folders' },
+  touch: {
+    options: '-a -c -h -m -t: -d: -r@ --no-create --date: --reference@ --time:',
+    how: 'makes or dates files',
+  },
+  rm: { options: '-i -I -v -d --verbose --dir --interactive?', how: 'removes files' },
+  truncate: { options: '-c -s: -r@ --no-create --size: --reference@', how: 'cuts files' },
+};
+
+export function writerEffect(program: string, args: readonly Word[]): Effect | undefined {
+  if (program === 'tee') return teeEffect(args);
+  if (program === 'cp' || program === 'mv') return copyEffect(program, args, COPY);
+  if (program === 'ln') return copyEffect(program, args, LINK);
+  const writer = WRITERS[program];
+  if (writer === undefined) return undefined;
+  const { operands, reads: named, unknown: strange } = readOptions(args, writer.options);
+  if (strange !== undefined) return unknownOption(program, strange);
+  if (operands.some(({ glob }) => glob)) return unknown('writes to whatever a pattern matches');
+  return writes(operands, writer.how, named);
+}
+
+function teeEffect(args: readonly Word[]): Effect {
+  const { operands, unknown: strange } = readOptions(
+    args,
+    '-a -i -p --append --ignore-interrupts --output-error?',
+  );
+  if (strange !== undefined) return unknownOption('tee', strange);
+  if (operands.some(({ glob }) => glob)) return unknown('writes to whatever a pattern matches');
+  if (operands.length === 0) return reads([]);
+  return { ...writes([], 'writes what it reads to a file'), streams: operands };
+}
+
+function copyEffect(program: string, args: readonly Word[], list: string): Effect {
+  const { operands, writes: folders, unknown: strange } = readOptions(args, list);
+  if (strange !== undefined) return unknownOption(program, strange);
+  if (operands.some(({ glob }) => glob)) return unknown('writes to whatever a pattern matches');
+  const sources = folders.length > 0 || operands.length === 1 ? operands : operands.slice(0, -1);
+  const target = folders[0] ?? (operands.length === 1 ? textWord('.') : operands.at(-1));
+  if (target === undefined || sources.length === 0) return unknown(`does not say what to ${program}`);
+  const names = sources.map(({ value }) => value.replace(/\/+$/, '').split('/').at(-1) ?? '');
+  if (names.some((name) => name === '.' || name === '..' || name === ''))
+    return unknown('writes everything that a folder holds');
+  // The target may be a folder, and then it is the file in it that is written.
+  const landing = names.map((name) => ({
+    ...target,
+    value: `${target.value}/${name}`,
+    raw: `${target.raw}/${name}`,
+  }));
+  const moved = program === 'mv' ? sources : [];
+  return writes([target, ...landing, ...moved], `writes files with ${program}`, sources);
+}
+
+const PROJECT = 'runs a program of this project';
+const RUNNERS = new Set(
+  (
+    'make gmake ninja pytest tox nox jest vitest mocha ava tap tsc eslint prettier biome oxlint ruff black mypy pyright flake8 isort pylint ' +
+    'gradle mvn rake rspec rubocop phpunit mix ctest cmake tsx ts-node'
+  ).split(' '),
+);
+const RUNNING_SUBCOMMANDS: Readonly<Record<string, string>> = {
+  npm: 'test t tst run run-script start stop restart',
+  pnpm: 'test t run start',
+  yarn: 'test run start build lint',
+  bun: 'test run',
+  deno: 'test run task lint fmt check',
+  cargo: 'test build check clippy fmt run bench doc nextest',
+  go: 'test build vet run fmt',
+  dotnet: 'test build run format',
+  swift: 'test build run',
+  zig: 'test build run fmt',
+  bundle: 'exec',
+};
+const INTERPRETERS = /^(?:python[\d.]*|node|nodejs|ruby|perl|php|bash|sh|dash|zsh|ksh|lua|Rscript)$/;
+const PYTHON_MODULES = new Set([
+  'pytest',
+  'unittest',
+  'mypy',
+  'ruff',
+  'black',
+  'flake8',
+  'pylint',
+  'isort',
+  'compileall',
+  'doctest',
+]);
+
+/** Undefined when it is not a program of the project. `name` has lost its folder; `word` still shows it. */
+export function projectEffect(name: string, word: Word, args: readonly Word[]): Effect | undefined {
+  if (!runsProject(name, word, args)) return undefined;
+  const program = word.value.includes('/') ? [word] : [];
+  return writes([], PROJECT, [...program, ...outwardPaths(args)]);
+}
+
+function runsProject(name: string, word: Word, args: readonly Word[]): boolean {
+  const { value } = word;
+  if (value.includes('/') && !value.startsWith('/') && !value.startsWith('~') && !word.glob) return true;
+  const first = args[0]?.value ?? '';
+  if (INTERPRETERS.test(name)) {
+    if (name.startsWith('python') && first === '-m') return PYTHON_MODULES.has(args[1]?.value ?? '');
+    if (name === 'node' && first === '--test') return true;
+    return first !== '' && !first.startsWith('-') && args[0]?.glob === false;
+  }
+  const subcommands = RUNNING_SUBCOMMANDS[name];
+  if (subcommands !== undefined) return subcommands.split(' ').includes(first);
+  return RUNNERS.has(name);
+}
+
+const TELLS_VERSION = new Set(
+  (
+    'node nodejs npm npx pnpm yarn bun deno python python3 pip pip3 uv ruby gem perl php composer lua go cargo rustc rustup gcc g++ cc ' +
+    'clang clang++ ld make gmake cmake ninja java javac mvn gradle kotlin scala dotnet swift zig git gh docker podman kubectl helm ' +
+    'terraform aws gcloud az curl wget jq rg grep sed awk gawk find tar zip unzip bash sh zsh tsc eslint prettier biome jest vitest ' +
+    'pytest ruff black mypy tox poetry rake bundle sqlite3 psql mysql redis-cli ffmpeg openssl ssh vim nvim code tmux brew apt'
+  ).split(' '),
+);
+
+/** A program of the search path that is asked for nothing but its version. */
+export function tellsVersion(name: string, word: Word, args: readonly Word[]): boolean {
+  if (word.value.includes('/') || !TELLS_VERSION.has(name) || args.length !== 1) return false;
+  const value = args[0]?.value ?? '';
+  return (
+    value === '--version' ||
+    (value === '-V' && /^(?:python3?|ruby|ssh|curl|tmux|mypy|make|tar|pip3?)$/.test(name)) ||
+    (value === '-v' && /^(?:node|npm|pnpm|yarn|bun|ruby|php|tsc|gcc|clang|java)$/.test(name)) ||
+    (value === 'version' && /^(?:go|docker|kubectl|terraform|helm|npm)$/.test(name) && name !== 'npm')
+  );
+}
