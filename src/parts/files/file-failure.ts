@@ -54,6 +54,8 @@ export function checkPath(path: string, action: FileAction): void {
 
 async function missing(code: string, path: string): Promise<string | undefined> {
   if (code !== 'ENOENT' && code !== 'ENOTDIR' && code !== 'EEXIST') return undefined;
+  if (code === 'ENOTDIR' && (await stat(path).catch(() => undefined)) !== undefined)
+    return 'it is a file, not a folder';
   let child = path;
   for (let parent = dirname(path); parent !== child; child = parent, parent = dirname(parent)) {
     const found = await stat(parent).catch(() => undefined);

@@ -4,7 +4,7 @@
 import type { Tool, ToolContext } from '../../core/tool.ts';
 import { createEditTool } from './edit-tool.ts';
 import { createFindTool } from './find-tool.ts';
-import { createGrepTool } from './grep-tool.ts';
+import { createGrepTool, type Ripgrep } from './grep-tool.ts';
 import { createLsTool } from './ls-tool.ts';
 import { createMutationQueue } from './mutation-queue.ts';
 import { createReadRecord } from './read-record.ts';
@@ -21,19 +21,7 @@ export interface FileToolOptions {
 export function createFileTools(options: FileToolOptions = {}): readonly Tool[] {
   const record = createReadRecord();
   const mutation = { record, queue: createMutationQueue(), diff: createDiffer() };
-  let found: Promise<string | undefined> | undefined;
-  const ripgrep = async (context: ToolContext): Promise<string | undefined> => {
-    found ??= import('./ripgrep.ts').then(({ findRipgrep }) =>
-      findRipgrep(options.ripgrep, context.exec, context.identity.cwd, context.signal),
-    );
-    try {
-      return await found;
-    } catch (error) {
-      // The search was given up, which says nothing about the program.
-      found = undefined;
-      throw error;
-    }
-  };
+  const ripgrep = createRipgrepSearch(options.ripgrep);
   return [
     createReadTool(record),
     createWriteTool(mutation),
@@ -42,4 +30,25 @@ export function createFileTools(options: FileToolOptions = {}): readonly Tool[] 
     createFindTool(ripgrep),
     createLsTool(),
   ];
+}
+
+/** The first search looks for the program, and the others wait for what it finds. */
+function createRipgrepSearch(given: string | null | undefined): Ripgrep {
+  let found: Promise<string | undefined> | undefined;
+  const look = async ({ exec, identity, signal }: ToolContext) => {
+    const { findRipgrep } = await import('./ripgrep.ts');
+    return findRipgrep(given, exec, identity.cwd, signal);
+  };
+  return async (context) => {
+    const mine = found === undefined;
+    found ??= look(context);
+    try {
+      return await found;
+    } catch (error) {
+      // The call that looked was given up, which says nothing about the program.
+      found = undefined;
+      if (mine || context.signal.aborted) throw error;
+      return look(context);
+    }
+  };
 }

@@ -210,7 +210,8 @@ function parseEscape(reader: Reader): Pattern {
   const what = Object.hasOwn(ASSERTIONS, letter) ? ASSERTIONS[letter] : undefined;
   if (what !== undefined) {
     reader.at += 2;
-    if (peek(reader) === '{') throw fault(reader, 'this kind of word boundary is not supported');
+    if (peek(reader) === '{' && /[a-z]/.test(peek(reader, 1) ?? ''))
+      throw fault(reader, 'this kind of word boundary is not supported');
     return { kind: 'assert', what };
   }
   const member = parseMember(reader);

@@ -66,10 +66,9 @@ function searchText(
   query: { readonly matches: LineMatcher; readonly context: number },
   report: MatchReport,
 ): void {
-  const lines = text.split('\n');
+  const lines = text.split(/\r?\n/);
   if (lines.at(-1) === '') lines.pop();
-  const show = (at: number, matched: boolean) =>
-    report.line(at + 1, (lines[at] ?? '').replace(/\r$/, ''), matched);
+  const show = (at: number, matched: boolean) => report.line(at + 1, lines[at] ?? '', matched);
   report.begin(path);
   // The line behind the last one that was shown, and how far the context of the last match goes.
   let next = 0;
