@@ -6,7 +6,7 @@ import type { Captured } from '../../core/host.ts';
 import { Sanitizer } from './sanitizer.ts';
 import { Spill } from './spill.ts';
 
-export const DEFAULT_KEEP = { head: 16 * 1024, tail: 16 * 1024 } as const;
+const DEFAULT_KEEP = { head: 16 * 1024, tail: 16 * 1024 } as const;
 
 export const NOTHING: Captured = { text: '', bytes: 0, lines: 0, truncated: false };
 

@@ -45,8 +45,9 @@ const PROVIDER_KEY = new RegExp(
   'i',
 );
 
-/** The names of a call's variables; both are part of what child processes may rely on. */
-export const CHILD_VARIABLE = 'CRAB';
+/** Tells a program that an agent started it. */
+const CHILD_VARIABLE = 'CRAB';
+/** Names the call that a process belongs to, so that it can be found wherever it went. */
 export const CALL_VARIABLE = 'CRAB_CALL';
 
 const UNATTENDED: Readonly<Record<string, string>> = {

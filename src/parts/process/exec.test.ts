@@ -26,6 +26,18 @@ async function folder() {
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
 
+async function spillAndAbort(spillTo: string): Promise<void> {
+  const abort = new AbortController();
+  const request: ExecRequest = {
+    argv: ['bash', '-c', 'seq 1 50000; exec sleep 60'],
+    cwd: tmpdir(),
+    spillTo,
+    onOutput: (text) => text.endsWith('\n50000\n') && abort.abort(new Error('seen')),
+  };
+  await assert.rejects(exec(request, abort.signal), { message: 'seen' });
+  assert.equal((await stat(spillTo)).size, 288_894);
+}
+
 const EMPTY = { text: '', bytes: 0, lines: 0, truncated: false };
 
 test('a result is the output, the exit code and the time', async () => {
@@ -118,10 +130,7 @@ test('what cannot be started is said in plain words', async () => {
       /^The program no-such-program-here was not found in PATH\.$/,
     ],
     [{ argv: [gone], cwd: '/' }, /^The program .*\/gone does not exist\.$/],
-    [
-      { argv: [file], cwd: '/' },
-      /file cannot be run: it is a folder, or no program is allowed to be run from it\.$/,
-    ],
+    [{ argv: [file], cwd: '/' }, /file cannot be run: it is a folder, or not executable\.$/],
     [
       { argv: [script], cwd: '/' },
       /script exists, but the interpreter that its first line names does not\.$/,
@@ -177,12 +186,14 @@ test('a folder that is deleted while a command runs harms only that command', as
 test('failed starts and finished calls leave no file descriptor open', {
   skip: process.platform !== 'linux',
 }, async () => {
+  await using place = await folder();
   const count = async () => (await readdir('/proc/self/fd')).length;
   await run('true');
   await exec({ argv: ['no-such-program-here'], cwd: '/' }, never).catch(() => {});
   const before = await count();
   for (let round = 0; round < 20; round++) {
     await run('echo x; sleep 9 & true');
+    await spillAndAbort(join(place.path, String(round)));
     await exec({ argv: ['no-such-program-here'], cwd: '/' }, never).catch(() => {});
   }
   for (let tries = 0; (await count()) > before && tries < 100; tries++) await sleep(10);

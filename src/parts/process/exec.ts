@@ -38,6 +38,9 @@ const PATIENCE_MS = 2000;
 /** The same for what a finished command left behind: its result waits for it. */
 const LEFTOVER_PATIENCE_MS = 150;
 
+/** The same at the end of a run, where a server that was left running has time to close its files. */
+const SWEEP_PATIENCE_MS = 1000;
+
 /** Milliseconds to hear of the end of a main process that is not found any more. */
 const REAP_MS = 500;
 
@@ -72,23 +75,23 @@ export function createExec(options: ExecOptions): HostExec {
     if (child.pid === undefined) throw startFailure(await errorOf(child), request);
     const tree = { pid: child.pid, marker };
     active.set(marker, tree);
-    unswept = true;
     const output = new Output(child, request, clock);
     const ended = new Promise<Cause>((resolve) => child.once('exit', () => resolve('exit')));
     try {
       const cause = await firstOf(ended, request.timeoutMs, signal);
       await clear(tree, cause, ended, output);
+      const captured = await output.finish();
       if (cause === 'abort') throw signal.reason;
       return {
         exitCode: child.exitCode,
         signal: child.signalCode,
         timedOut: cause === 'timeout',
-        ...(await output.finish()),
+        ...captured,
         durationMs: clock.monotonic() - started,
       };
     } finally {
       active.delete(marker);
-      output.close();
+      unswept = true;
       child.unref();
     }
   }
@@ -98,9 +101,10 @@ export function createExec(options: ExecOptions): HostExec {
       if (!unswept) return;
       unswept = false;
       const strays = () => findMarked(instance, active.keys());
-      await extinguish(strays, { clock, kill, patienceMs: LEFTOVER_PATIENCE_MS });
+      await extinguish(strays, { clock, kill, patienceMs: SWEEP_PATIENCE_MS });
     },
     killAll() {
+      if (!unswept && active.size === 0) return;
       for (const tree of active.values()) killTree(tree, kill);
       killNow(findMarked(instance, []), kill);
     },

@@ -48,7 +48,7 @@ function programFault(code: string | undefined, argv: readonly string[]): string
     case 'ENOENT':
       return missing(program);
     case 'EACCES':
-      return `${program} cannot be run: it is a folder, or no program is allowed to be run from it.`;
+      return `${program} cannot be run: it is a folder, or not executable.`;
     case 'ENOEXEC':
       return `${program} is not a program that this system can run.`;
     case 'E2BIG': {

@@ -77,13 +77,9 @@ export class Output {
 
   /** To be called once; whoever still writes gets SIGPIPE. */
   async finish(): Promise<{ readonly stdout: Captured; readonly stderr: Captured }> {
-    this.close();
+    for (const pipe of this.#pipes) pipe.destroy();
     for (const source of this.#sources) source.end();
     return { stdout: await this.#stdout.finish(), stderr: (await this.#stderr?.finish()) ?? NOTHING };
-  }
-
-  close(): void {
-    for (const pipe of this.#pipes) pipe.destroy();
   }
 
   #read(pipe: Pipe | null, capture: Capture): void {

@@ -55,7 +55,7 @@ const ESCAPES: readonly (readonly [string, (n: string) => string])[] = [
   ['a double fork with closed streams', (n) => `( ( setsid sleep ${n} <&- >&- 2>&- & ) & )`],
   ['a job of its own', (n) => `set -m; sleep ${n} & set +m`],
   ['a child that ignores SIGTERM', (n) => `( trap '' TERM; sleep ${n}; sleep ${n} ) &`],
-  ['a stopped child', (n) => `sleep ${n} & until grep -q ^sleep /proc/$!/cmdline; do :; done; kill -STOP $!`],
+  ['a stopped child', (n) => `sleep ${n} & while grep -q ^bash /proc/$!/cmdline; do :; done; kill -STOP $!`],
   ['an empty environment', (n) => `env -i sleep ${n} &`],
 ];
 
@@ -119,6 +119,25 @@ test('a sweep spares calls that still run, and other hosts', linux, async () => 
   assert.deepEqual([living(n), living(other)], [1, 1]);
   abort.abort();
   await Promise.allSettled(calls);
+  assert.deepEqual([living(n), living(other)], [0, 0]);
+});
+
+test('what a call leaves behind after a sweep is found by the next one', linux, async () => {
+  const n = sleeper();
+  const own = createExec({ env: process.env, clock });
+  const fifo = `/tmp/crab-tree-${n}`;
+  const call = own(
+    request(
+      `mkfifo ${fifo}; read -r < ${fifo}; rm ${fifo}; set -m; sleep ${n} >/dev/null 2>&1 & disown; exit`,
+    ),
+    never,
+  );
+  await own.sweep();
+  await own({ argv: ['sh', '-c', `until [ -p ${fifo} ]; do :; done; echo go > ${fifo}`], cwd: '/' }, never);
+  await own.sweep();
+  await call;
+  await own.sweep();
+  assert.equal(living(n), 0);
 });
 
 test('an agent inside an agent is found from the outside', linux, async () => {

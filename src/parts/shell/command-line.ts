@@ -4,7 +4,7 @@
 import { ToolFailure } from '../../core/errors.ts';
 import type { Exec } from '../../core/host.ts';
 
-export const MAX_COMMAND_BYTES = 256 * 1024;
+const MAX_COMMAND_BYTES = 256 * 1024;
 
 /** Characters of one argument: Linux takes 128 KiB, and a character has up to three bytes in UTF-8. */
 const ARGUMENT_LENGTH = 32 * 1024;
