@@ -1,13 +1,14 @@
-// The runtime's host on this machine: real files, processes, clock and network. The network part is loaded when a model
-// is first needed, since commands and shell lines work without one.
+// The runtime's host on this machine: real files, processes, clock and network. What talks to providers and what starts
+// processes is loaded when it is first needed: a question that needs no command should not wait for either.
 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Exec } from '../core/host.ts';
 import { createIds } from '../core/ids.ts';
 import type { Models } from '../core/model.ts';
 import { createLocalFiles } from '../parts/files/local-files.ts';
 import { createScratch } from '../parts/files/scratch.ts';
-import { createExec } from '../parts/process/exec.ts';
+import type { HostExec } from '../parts/process/exec.ts';
 import { createMemoryTapes, createTapes } from '../parts/tape/tapes.ts';
 import { builtinExtensions } from '../runtime/builtin.ts';
 import type { RuntimeHost } from '../runtime/host.ts';
@@ -24,7 +25,7 @@ export function createHost(env: Environment): LocalHost {
   const clock = systemClock;
   const random = Math.random;
   const newId = createIds({ now: clock.now, random });
-  const exec = createExec({ env, clock });
+  const exec = lazyExec(env);
   const shared = { clock, random };
   return {
     clock,
@@ -40,6 +41,24 @@ export function createHost(env: Environment): LocalHost {
     homeFolder: homeFolder(env),
     extensions: builtinExtensions(),
   };
+}
+
+function lazyExec(env: Environment): HostExec {
+  let loading: Promise<HostExec> | undefined;
+  let loaded: HostExec | undefined;
+  const load = async (): Promise<HostExec> => {
+    const { createExec } = await import('../parts/process/exec.ts');
+    loaded = createExec({ env, clock: systemClock });
+    return loaded;
+  };
+  const exec: Exec = async (request, signal) => {
+    loading ??= load();
+    return (loaded ?? (await loading))(request, signal);
+  };
+  return Object.assign(exec, {
+    sweep: async () => loaded?.sweep(),
+    killAll: () => loaded?.killAll(),
+  });
 }
 
 function lazyModels(env: Environment): Models {

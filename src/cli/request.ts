@@ -1,6 +1,6 @@
 // From flags to what a platform is opened with: the declaration, resolved here at the edge and nowhere else.
 
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { isAbsolute, resolve } from 'node:path';
 import { DEFAULT_AGENT, type Declaration, type InstructionFile } from '../core/agent.ts';
 import type { SessionChoice } from '../core/conversation.ts';
@@ -118,7 +118,6 @@ function limitsOf({ args, defaultTurns }: RequestOptions): Declaration['limits']
 }
 
 async function extraDirectories(args: Arguments): Promise<readonly string[]> {
-  const { stat } = await import('node:fs/promises');
   const paths = args.values('add-dir').map((path) => resolve(path));
   for (const path of paths) {
     const info = await stat(path).catch(() => undefined);
