@@ -40,9 +40,9 @@ export class Answer implements HttpAnswer {
     this.#host = host;
     this.#released = released;
     this.#body = message;
-    message.on('error', (error) => this.fail(this.#cut(error)));
+    message.on('error', (error) => this.cut(error));
     message.once('close', () => {
-      if (!message.complete) this.fail(this.#cut());
+      if (!message.complete) this.cut();
     });
     const encoding = (message.headers['content-encoding'] ?? 'identity').toLowerCase();
     if (encoding === 'identity' || encoding === '') this.#listen();
@@ -69,6 +69,12 @@ export class Answer implements HttpAnswer {
     this.#message.destroy();
     this.#release();
     this.#wakeReader();
+  }
+
+  /** The connection is gone before the body was whole. */
+  cut(cause?: Error): void {
+    const text = `The connection to ${this.#host} broke off after ${this.#received} bytes of the answer.`;
+    this.fail(new CrabError('stream-cut', text, { cause, retryable: true }));
   }
 
   /** Ends the exchange with an error at once. */
@@ -172,10 +178,5 @@ export class Answer implements HttpAnswer {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#released();
-  }
-
-  #cut(cause?: Error): CrabError {
-    const text = `The connection to ${this.#host} broke off after ${this.#received} bytes of the answer.`;
-    return new CrabError('stream-cut', text, { cause, retryable: true });
   }
 }

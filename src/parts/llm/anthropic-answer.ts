@@ -120,32 +120,37 @@ export class AnthropicDecoder implements AnswerDecoder {
   #delta(event: WireEvent, out: ModelChunk[]): void {
     const { delta } = event;
     const at = event.index ?? 0;
+    const block = this.#blocks.get(at);
     switch (delta?.type) {
       case 'text_delta':
-        this.#text(at, 'text', delta.text, out);
+        this.#text(at, block, delta.text, out);
         return;
       case 'thinking_delta':
-        this.#text(at, 'thinking', delta.thinking, out);
+        this.#thinking(at, block, delta.thinking, out);
         return;
-      case 'signature_delta': {
-        const block = this.#blocks.get(at);
+      case 'signature_delta':
         if (block?.kind === 'thinking') block.signature += delta.signature ?? '';
         return;
-      }
-      case 'input_json_delta': {
-        const block = this.#blocks.get(at);
+      case 'input_json_delta':
         if (block?.kind !== 'tool' || !delta.partial_json) return;
         block.spoke = true;
         out.push({ type: 'toolUseDelta', id: block.id, delta: delta.partial_json });
-      }
     }
   }
 
-  #text(at: number, kind: 'text' | 'thinking', delta: Maybe<string>, out: ModelChunk[]): void {
+  /** Text without a block of its own opens one: some servers leave the start of a block out. */
+  #text(at: number, block: OpenBlock | undefined, delta: Maybe<string>, out: ModelChunk[]): void {
     if (!delta) return;
-    let block = this.#blocks.get(at);
-    if (block?.kind !== kind) block = this.#open(at, kind, out);
-    out.push({ type: kind === 'text' ? 'contentDelta' : 'thinkingDelta', index: block.index, delta });
+    const { index } = block?.kind === 'text' ? block : this.#open(at, 'text', out);
+    this.#flushStart(out);
+    out.push({ type: 'contentDelta', index, delta });
+  }
+
+  #thinking(at: number, block: OpenBlock | undefined, delta: Maybe<string>, out: ModelChunk[]): void {
+    if (!delta) return;
+    const { index } = block?.kind === 'thinking' ? block : this.#open(at, 'thinking', out);
+    this.#flushStart(out);
+    out.push({ type: 'thinkingDelta', index, delta });
   }
 
   #blockStart(event: WireEvent, out: ModelChunk[]): void {
@@ -153,15 +158,17 @@ export class AnthropicDecoder implements AnswerDecoder {
     const content = event.content_block;
     switch (content?.type) {
       case 'text':
-        this.#open(at, 'text', out);
-        this.#text(at, 'text', content.text, out);
+        this.#text(at, this.#open(at, 'text', out), content.text, out);
         return;
-      case 'thinking':
-        this.#open(at, 'thinking', out).signature = content.signature ?? '';
-        this.#text(at, 'thinking', content.thinking, out);
+      case 'thinking': {
+        const block = this.#open(at, 'thinking', out);
+        block.signature = content.signature ?? '';
+        this.#thinking(at, block, content.thinking, out);
         return;
+      }
       case 'redacted_thinking': {
         const { index } = this.#open(at, 'thinking', out);
+        this.#flushStart(out);
         out.push({ type: 'thinkingSignature', index, signature: content.data ?? '', redacted: true });
         return;
       }
@@ -169,6 +176,7 @@ export class AnthropicDecoder implements AnswerDecoder {
         const id = this.#callId(content.id ?? undefined);
         const block = this.#open(at, 'tool', out, id, wholeInput(content.input));
         this.#calls++;
+        this.#flushStart(out);
         out.push({ type: 'toolUseStart', index: block.index, id, name: content.name ?? '' });
         return;
       }
@@ -178,7 +186,6 @@ export class AnthropicDecoder implements AnswerDecoder {
   }
 
   #open(at: number, kind: OpenBlock['kind'], out: ModelChunk[], id = '', whole = ''): OpenBlock {
-    this.#flushStart(out);
     this.#blockStop(at, out);
     const block = { kind, index: this.#next++, id, whole, signature: '', spoke: false };
     this.#blocks.set(at, block);
@@ -189,6 +196,7 @@ export class AnthropicDecoder implements AnswerDecoder {
     const block = this.#blocks.get(at);
     if (block === undefined) return;
     this.#blocks.delete(at);
+    this.#flushStart(out);
     const { index, signature } = block;
     if (signature !== '') out.push({ type: 'thinkingSignature', index, signature });
     if (!block.spoke && block.whole !== '') {

@@ -40,18 +40,18 @@ export function accessTo(row: ProviderRow, env: Environment): Access {
 /** Names the variables that would have helped. */
 export function missing(rows: readonly ProviderRow[], env: Environment): CrabError {
   const keys = rows.flatMap((row) => row.credentials.map(({ key }) => key));
-  const empty = keys.filter((key) => env[key] !== undefined);
-  if (empty.length > 0) {
-    const verb = empty.length === 1 ? 'is' : 'are';
-    return new CrabError('auth-missing', `${empty.join(' and ')} ${verb} set, but empty.`);
-  }
-  const who = rows.map(({ name }) => name).join(' or ');
   const also = rows
     .filter(({ keyless }) => keyless)
     .map(({ baseUrlKey }) => `${baseUrlKey} for a local server`);
-  return new CrabError('auth-missing', `There is no key for ${who}: none of ${keys.join(', ')} is set.`, {
-    hint: `Set ${[...keys, ...also].join(' or ')}.`,
-  });
+  const hint = `Set ${[...keys, ...also].join(' or ')}.`;
+  const empty = keys.filter((key) => env[key] !== undefined);
+  if (empty.length > 0) {
+    const verb = empty.length === 1 ? 'is' : 'are';
+    return new CrabError('auth-missing', `${empty.join(' and ')} ${verb} set, but empty.`, { hint });
+  }
+  const who = rows.map(({ name }) => name).join(' or ');
+  const text = `There is no key for ${who}: none of ${keys.join(', ')} is set.`;
+  return new CrabError('auth-missing', text, { hint });
 }
 
 function isSet(value: string | undefined): value is string {

@@ -165,7 +165,9 @@ export function networkFailure(error: NodeJS.ErrnoException, url: URL): CrabErro
     return new CrabError('provider-protocol', text, { cause: error });
   }
   if (TLS_CODE.test(code)) {
-    const text = `The TLS connection to ${url.host} failed: ${error.message} (${code}).`;
+    // Behind a semicolon Node gives advice of its own.
+    const [what] = error.message.split(';');
+    const text = `The TLS connection to ${url.host} failed: ${what} (${code}).`;
     const hint = 'Check the address; for a certificate of your own set NODE_EXTRA_CA_CERTS.';
     return new CrabError('network', text, { cause: error, hint });
   }

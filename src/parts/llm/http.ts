@@ -128,17 +128,17 @@ function exchange(
     let answer: Answer | undefined;
     const fail = (error: Error) => {
       clearTimeout(timer);
-      if (answer !== undefined) return answer.fail(error);
-      request.destroy();
       signal.removeEventListener('abort', abort);
+      request.destroy();
       reject(error);
     };
     const abort = () => (answer === undefined ? fail(interrupted()) : answer.abort(interrupted()));
     const timer = setTimeout(() => fail(noHeaders(spec.url, limits.headersMs)), limits.headersMs);
     signal.addEventListener('abort', abort, { once: true });
     request.on('error', (error: NodeJS.ErrnoException) => {
-      const stale = answer === undefined && request.reusedSocket && error.code === 'ECONNRESET';
-      fail(stale ? new StaleConnection() : networkFailure(error, spec.url));
+      if (answer !== undefined) answer.cut(error);
+      else if (request.reusedSocket && error.code === 'ECONNRESET') fail(new StaleConnection());
+      else fail(networkFailure(error, spec.url));
     });
     request.once('response', (message: IncomingMessage) => {
       clearTimeout(timer);

@@ -25,6 +25,8 @@ export class SseParser {
   #event = '';
   #data = '';
   #hasData = false;
+  /** Lines of the next event have been seen. */
+  #pending = false;
 
   /** What came instead of an event stream, once that is certain: its first characters. */
   get foreign(): string | undefined {
@@ -80,37 +82,66 @@ export class SseParser {
     const events: SseEvent[] = [];
     let from = 0;
     for (;;) {
+      if (this.#rest === '' && !this.#pending) from = scanPlain(text, from, events);
       const end = text.indexOf('\n', from);
       if (end < 0) break;
-      if (this.#rest === '') {
-        this.#line(text, from, end, events);
-      } else {
-        const line = this.#rest + text.slice(from, end);
-        this.#rest = '';
-        this.#line(line, 0, line.length, events);
-      }
+      const line = this.#rest + text.slice(from, end);
+      this.#rest = '';
+      this.#line(line, events);
       from = end + 1;
     }
     if (from < text.length) this.#rest += from === 0 ? text : text.slice(from);
     return events;
   }
 
-  #line(text: string, from: number, end: number, events: SseEvent[]): void {
-    if (from === end) {
-      if (this.#hasData) {
-        events.push(this.#event === '' ? { data: this.#data } : { event: this.#event, data: this.#data });
-      }
+  #line(line: string, events: SseEvent[]): void {
+    if (line === '') {
+      if (this.#hasData) events.push(eventOf(this.#event, this.#data));
       this.#event = '';
       this.#data = '';
       this.#hasData = false;
-    } else if (text.startsWith('data:', from)) {
-      const value = text.slice(text.charCodeAt(from + 5) === 32 ? from + 6 : from + 5, end);
+      this.#pending = false;
+    } else if (line.startsWith('data:') || line === 'data') {
+      const value = fieldValue(line, 5);
       this.#data = this.#hasData ? `${this.#data}\n${value}` : value;
       this.#hasData = true;
-    } else if (text.startsWith('event:', from)) {
-      this.#event = text.slice(text.charCodeAt(from + 6) === 32 ? from + 7 : from + 6, end);
+      this.#pending = true;
+    } else if (line.startsWith('event:')) {
+      this.#event = fieldValue(line, 6);
+      this.#pending = true;
     }
   }
+}
+
+/**
+ * The common shape, `event: X` or nothing and one `data: Y`, without a look at each line for itself. Stops at the
+ * first event that is not of this shape or not whole, and returns where that begins.
+ */
+function scanPlain(text: string, start: number, events: SseEvent[]): number {
+  let from = start;
+  for (;;) {
+    let at = from;
+    let event = '';
+    if (text.startsWith('event: ', at)) {
+      const end = text.indexOf('\n', at);
+      if (end < 0) return from;
+      event = text.slice(at + 7, end);
+      at = end + 1;
+    }
+    if (!text.startsWith('data: ', at)) return from;
+    const end = text.indexOf('\n', at);
+    if (end < 0 || text.charCodeAt(end + 1) !== 10) return from;
+    events.push(eventOf(event, text.slice(at + 6, end)));
+    from = end + 2;
+  }
+}
+
+function eventOf(event: string, data: string): SseEvent {
+  return event === '' ? { data } : { event, data };
+}
+
+function fieldValue(line: string, colonEnd: number): string {
+  return line.slice(line.charCodeAt(colonEnd) === 32 ? colonEnd + 1 : colonEnd);
 }
 
 /** Bytes at the end that begin a UTF-8 sequence whose remainder has not arrived. */
