@@ -72,7 +72,7 @@ function complaintFailure(
     status,
     retryAfterMs,
     ...(status === 404 && code === 'provider-request' && { hint: NOT_FOUND_HINT }),
-    retryable: isRetryable(code, status),
+    retryable: PASSING.has(code),
   });
 }
 
@@ -112,10 +112,8 @@ function codeOfStatus(status: number): ErrorCode {
   return status >= 400 ? 'provider-request' : 'provider-protocol';
 }
 
-function isRetryable(code: ErrorCode, status: number | undefined): boolean {
-  if (code === 'rate-limited' || code === 'provider-overloaded') return true;
-  return code === 'provider-failed' && status !== 501 && status !== 505;
-}
+/** Codes for which the same request may succeed a moment later. */
+const PASSING: ReadonlySet<ErrorCode> = new Set(['rate-limited', 'provider-overloaded', 'provider-failed']);
 
 export function redirectFailure(provider: Provider, status: number, location: string | undefined): CrabError {
   const where =

@@ -137,7 +137,7 @@ function exchange(
     signal.addEventListener('abort', abort, { once: true });
     request.on('error', (error: NodeJS.ErrnoException) => {
       if (answer !== undefined) answer.cut(error);
-      else if (request.reusedSocket && error.code === 'ECONNRESET') fail(new StaleConnection());
+      else if (request.reusedSocket && isClosed(error)) fail(new StaleConnection());
       else fail(networkFailure(error, spec.url));
     });
     request.once('response', (message: IncomingMessage) => {
@@ -148,6 +148,10 @@ function exchange(
     for (const piece of body) request.write(piece);
     request.end();
   });
+}
+
+function isClosed({ code }: NodeJS.ErrnoException): boolean {
+  return code === 'ECONNRESET' || code === 'EPIPE';
 }
 
 function noHeaders(url: URL, milliseconds: number): CrabError {

@@ -4,8 +4,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { CrabError } from '../../core/errors.ts';
 
-export const DEFAULT_RETRIES = 4;
-export const MAX_RETRIES = 10;
+const DEFAULT_RETRIES = 4;
+const MAX_RETRIES = 10;
 
 const BASE_MS = 500;
 const CAP_MS = 60_000;
