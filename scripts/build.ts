@@ -47,7 +47,7 @@ function writeManifest(): void {
     optionalDependencies: Object.fromEntries(
       OPTIONAL_PACKAGES.map((one) => [one, optionalDependencies[one]]),
     ),
-    files: readdirSync(DIST).filter((file) => /\.c?js$/.test(file)),
+    files: readdirSync(DIST).filter((file) => /\.(c?js|md)$/.test(file)),
   };
   writeFileSync(`${DIST}package.json`, `${JSON.stringify(published, null, 2)}\n`);
 }
