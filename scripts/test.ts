@@ -65,10 +65,13 @@ function select(args: readonly string[]): Selection {
   };
 }
 
+/** What a person may say to the tests. */
+const FOR_TESTS = ['CRAB_CAMPAIGN', 'CRAB_BIN'];
+
 /** A home folder of their own: no test may read or change that of the person who runs it. */
 function isolate(home: string): void {
   for (const name of Object.keys(process.env)) {
-    if (/^(ANTHROPIC|OPENAI|GEMINI|CRAB)_/.test(name) && name !== 'CRAB_CAMPAIGN') delete process.env[name];
+    if (/^(ANTHROPIC|OPENAI|GEMINI|CRAB)_/.test(name) && !FOR_TESTS.includes(name)) delete process.env[name];
   }
   process.env['HOME'] = home;
   process.env['CRAB_HOME'] = join(home, '.crab');
