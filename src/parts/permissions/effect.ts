@@ -13,9 +13,11 @@ export interface Effect {
   readonly writes: readonly Word[];
   /** Written with whatever another command prints: outside the workspace that is dangerous. */
   readonly streams: readonly Word[];
+  /** Written if the target turns out to be a folder: judged only where such a path can exist. */
+  readonly landings: readonly Word[];
 }
 
-const NONE = { reads: [], writes: [], streams: [] };
+const NONE = { reads: [], writes: [], streams: [], landings: [] };
 
 export function reads(words: readonly Word[], reason = 'only reads'): Effect {
   return { ...NONE, kind: 'read', reason, reads: words };

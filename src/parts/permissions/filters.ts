@@ -19,16 +19,20 @@ export function sedEffect(args: readonly Word[]): Effect {
   const given = seen.get('-e') ?? seen.get('--expression');
   const script = given ?? operands[0];
   const files = given === undefined ? operands.slice(1) : operands;
+  // GNU sed puts `*` and `/` of a suffix to use as the name of a file elsewhere.
+  const suffix = (seen.get('-i') ?? seen.get('--in-place'))?.value ?? '';
+  if (!/^[\w.~-]*$/.test(suffix)) return unknown('keeps copies in another folder');
   if (script === undefined || !isPlainSed(script.value))
     return unknown('runs a sed script that may do more than print');
   if (!seen.has('-i') && !seen.has('--in-place')) return reads(files);
   return writes(files, 'changes files in place', files);
 }
 
-const SED_ADDRESS = String.raw`(?:\d+(?:~\d+)?|\$|/(?:[^/\\\n]|\\.)*/I?)`;
+// A bracket that holds the delimiter ends the pattern in GNU sed and not in BSD's, so it is not read at all.
+const SED_ADDRESS = String.raw`(?:\d+(?:~\d+)?|\$|/(?:[^/\\\n[]|\\.|\[[^\]/\\\n]+\])*/I?)`;
 const SED_STATEMENT = new RegExp(
   String.raw`\s*(?:${SED_ADDRESS}(?:,\s*(?:${SED_ADDRESS}|[+~]\d+))?)?\s*!?\s*` +
-    String.raw`(?:[pdqQ=nNPDhHgGxl]|s([/|#,:@!%])(?:(?!\1)[^\\\n]|\\.)*\1(?:(?!\1)[^\\\n]|\\.)*\1[gpiI0-9]*)\s*(?:[;\n]|$)`,
+    String.raw`(?:[pdqQ=nNPDhHgGxl]|s([/|#,:@!%])(?:(?!\1)[^\\\n[]|\\.|\[(?:(?!\1)[^\]\\\n])+\])*\1(?:(?!\1)[^\\\n]|\\.)*\1[gpiI0-9]*)\s*(?:[;\n]|$)`,
   'y',
 );
 
@@ -53,9 +57,9 @@ export function awkEffect(args: readonly Word[]): Effect {
   const { value } = program;
   if (/\bsystem\b/.test(value)) return dangerous('runs a program from awk');
   // A `>` writes inside braces and compares outside them; with strings or patterns about, braces prove nothing.
-  if (/\bgetline\b|@|\\/.test(value) || value.replaceAll('||', '').includes('|'))
+  if (/\bgetline\b|@/.test(value) || value.replaceAll('||', '').includes('|'))
     return unknown('runs an awk program that may do more than print');
-  if (value.includes('>') && (/["/]/.test(value) || comparesInBraces(value)))
+  if (value.includes('>') && (/["/\\]/.test(value) || comparesInBraces(value)))
     return unknown('runs an awk program that may write files');
   return reads(files.filter((word) => !/^[A-Za-z_]\w*=/.test(word.value)));
 }

@@ -56,13 +56,13 @@ function copyEffect(program: string, args: readonly Word[], list: string): Effec
   if (names.some((name) => name === '.' || name === '..' || name === ''))
     return unknown('writes everything that a folder holds');
   // The target may be a folder, and then it is the file in it that is written.
-  const landing = names.map((name) => ({
+  const landings = names.map((name) => ({
     ...target,
     value: `${target.value}/${name}`,
     raw: `${target.raw}/${name}`,
   }));
   const moved = program === 'mv' ? sources : [];
-  return writes([target, ...landing, ...moved], `writes files with ${program}`, sources);
+  return { ...writes([target, ...moved], `writes files with ${program}`, sources), landings };
 }
 
 const PROJECT = 'runs a program of this project';
