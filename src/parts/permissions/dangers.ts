@@ -39,7 +39,7 @@ const INTERPRETER = /^(?:python[\d.]*|pypy[\d.]*|node|nodejs|bun|deno|perl|ruby|
 /** Options that make a reader start another program. */
 const STARTS_PROGRAM =
   /^--(?:pre|compress-program|checkpoint-action|to-command|use-compress-program|rsh-command|hostname-bin|upload-pack|receive-pack|ext-diff|open-files-in-pager)(?:=|$)/;
-const SENDS = /^(?:-T|-F|-d|--upload-file|--form|--data(?:-\w+)?|--post-file|--body-file)/;
+const SENDS = /^(?:--upload-file|--form|--data(?:-\w+)?|--post-(?:file|data)|--body-(?:file|data))/;
 
 export interface Surroundings {
   /** Its input is what another command prints. */
@@ -95,7 +95,9 @@ function readsProgram(name: string, values: readonly string[]): boolean {
 
 function sending(name: string, values: readonly string[]): string | undefined {
   if (name !== 'curl' && name !== 'wget') return undefined;
-  return values.some((value) => SENDS.test(value)) ? 'sends data to the network' : undefined;
+  return values.some((value) => SENDS.test(value) || (name === 'curl' && /^-[TFd]/.test(value)))
+    ? 'sends data to the network'
+    : undefined;
 }
 
 const HARMLESS_VARIABLE =

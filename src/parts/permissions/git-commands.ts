@@ -23,7 +23,7 @@ const LOG =
   '--skip: --since: --after: --until: --before: --author: --committer: --grep: --all-match --invert-grep --regexp-ignore-case ' +
   '--fixed-strings --extended-regexp --perl-regexp --merges --no-merges --first-parent --follow --reverse --date: --pretty? --format: ' +
   '--abbrev-commit --no-abbrev-commit --topo-order --date-order --author-date-order --simplify-by-decoration --full-history --cc ' +
-  '--left-right --cherry --cherry-pick --cherry-mark --ancestry-path? --boundary --show-signature --walk-reflogs --relative-date ' +
+  '--left-right --cherry --cherry-pick --cherry-mark --ancestry-path? --boundary --walk-reflogs --relative-date ' +
   '--parents --children --count --source --no-notes --notes? --mailmap --use-mailmap --diff-merges: --not --dense --sparse --objects';
 
 const READING: Readonly<Record<string, string>> = {
@@ -197,8 +197,7 @@ const OWN: Readonly<Record<string, (args: readonly Word[]) => Effect | undefined
   submodule: (args) =>
     args[0]?.value === 'foreach' ? dangerous('runs a program in every submodule') : undefined,
   branch(args) {
-    if (has(args, /^(?:-[a-z]*[DMCf][a-zDMCf]*|--force|--delete)$/))
-      return dangerous('deletes or moves a branch');
+    if (has(args, /^(?:-[a-z]*[DMCf][a-zDMCf]*|--force)$/)) return dangerous('deletes or moves a branch');
     const list =
       '-a -r -v -q -i --all --remotes --verbose --list --show-current --contains? --no-contains? --merged? --no-merged? --points-at: ' +
       '--sort: --format: --color? --no-color --column? --no-column --abbrev: --no-abbrev --ignore-case -l';
@@ -219,7 +218,7 @@ const OWN: Readonly<Record<string, (args: readonly Word[]) => Effect | undefined
       return reads([]);
     const other = readOptions(
       args,
-      `${list} -d -m -c -u: -t --move --copy --track? --no-track --set-upstream-to: --unset-upstream`,
+      `${list} -d -m -c -u: -t --delete --move --copy --track? --no-track --set-upstream-to: --unset-upstream`,
     );
     return other.unknown === undefined ? changes(args) : unknownOption('git branch', other.unknown);
   },

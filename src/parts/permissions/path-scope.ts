@@ -22,6 +22,10 @@ const PROTECTED_FILES = new Set(['.mcp.json', '.envrc']);
 /** Devices that hold nothing and keep nothing. */
 const HARMLESS_DEVICES = new Set(['/dev/null', '/dev/stdin', '/dev/stdout', '/dev/stderr', '/dev/zero']);
 
+export function isHarmlessDevice(path: string): boolean {
+  return HARMLESS_DEVICES.has(path);
+}
+
 export function isWithin(path: string, root: string): boolean {
   const way = relative(root, path);
   return way === '' || (!isAbsolute(way) && way.split(sep)[0] !== '..');
@@ -41,8 +45,10 @@ export function protectedComponent(way: string): string | undefined {
 export function createPathScope(options: {
   readonly roots: readonly string[];
   readonly resolve: (path: string) => Promise<string>;
+  /** Its dot-files are protected even where it is the workspace. */
+  readonly home?: string;
 }): PathScope {
-  const { resolve } = options;
+  const { resolve, home } = options;
   let resolving: Promise<readonly string[]> | undefined;
   const resolvedRoots = (): Promise<readonly string[]> => {
     // A root that cannot be resolved stands as it is written: nothing resolved lies in it by accident.
@@ -59,7 +65,9 @@ export function createPathScope(options: {
         if (root === undefined) return { path: real, where: 'outside' };
         // The name that was asked for counts as well: a link may stand where a protected folder is expected.
         const guarded =
-          protectedComponent(relative(root, real)) ?? lexicallyProtected(path, [root, ...options.roots]);
+          protectedComponent(relative(root, real)) ??
+          lexicallyProtected(path, [root, ...options.roots]) ??
+          dotFileOfHome(real, root, home);
         if (guarded !== undefined) return { path: real, where: 'protected', protectedBy: guarded };
         return { path: real, where: 'inside' };
       } catch {
@@ -67,6 +75,13 @@ export function createPathScope(options: {
       }
     },
   };
+}
+
+/** `~/.bashrc` while the workspace is the home folder, but not the files of a project below `~/.local`. */
+function dotFileOfHome(path: string, root: string, home: string | undefined): string | undefined {
+  if (home === undefined || !isWithin(path, home) || !isWithin(home, root)) return undefined;
+  const first = relative(home, path).split(sep)[0] ?? '';
+  return first.startsWith('.') ? `~/${first}` : undefined;
 }
 
 /** What can be said of a path without asking the file system. */
