@@ -22,6 +22,8 @@ export function sedEffect(args: readonly Word[]): Effect {
   // GNU sed puts `*` and `/` of a suffix to use as the name of a file elsewhere.
   const suffix = (seen.get('-i') ?? seen.get('--in-place'))?.value ?? '';
   if (!/^[\w.~-]*$/.test(suffix)) return unknown('keeps copies in another folder');
+  if (script !== undefined && /(?:^|[;\n{}])\s*[\d$,!]*e\b/.test(script.value))
+    return dangerous('runs a program from sed');
   if (script === undefined || !isPlainSed(script.value))
     return unknown('runs a sed script that may do more than print');
   if (!seen.has('-i') && !seen.has('--in-place')) return reads(files);

@@ -260,6 +260,16 @@ const SPECIAL: Readonly<Record<string, (args: readonly Word[]) => Effect>> = {
   printf: (args) => withoutVariable(args, []),
   test: (args) => withoutVariable(args, pathsOfTest(args)),
   '[': (args) => withoutVariable(args, pathsOfTest(args)),
+  tar(args) {
+    // Listing, in the two spellings that people use; everything else of tar writes or may start a program.
+    const [letters, archive, ...members] = args;
+    const lists = /^-?[vzjJ]*t[vzjJ]*f$/.test(letters?.value ?? '') && archive !== undefined;
+    const plain =
+      lists && members.every(({ value }) => !value.startsWith('-')) && !members.some(startsWithGlob);
+    // `host:file` is an archive of another machine.
+    if (!plain || archive.value.includes(':')) return unknown('packs or unpacks files');
+    return reads([archive]);
+  },
   cd(args) {
     if (args.some(({ value }) => value.startsWith('-')))
       return unknown('changes to a folder that is not named');

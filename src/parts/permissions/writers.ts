@@ -137,6 +137,6 @@ export function tellsVersion(name: string, word: Word, args: readonly Word[]): b
     value === '--version' ||
     (value === '-V' && /^(?:python3?|ruby|ssh|curl|tmux|mypy|make|tar|pip3?)$/.test(name)) ||
     (value === '-v' && /^(?:node|npm|pnpm|yarn|bun|ruby|php|tsc|gcc|clang|java)$/.test(name)) ||
-    (value === 'version' && /^(?:go|docker|kubectl|terraform|helm|npm)$/.test(name) && name !== 'npm')
+    (value === 'version' && /^(?:go|docker|kubectl|terraform|helm)$/.test(name))
   );
 }
