@@ -8,7 +8,16 @@ import { MAX_PARALLEL_CALLS } from '../core/limits.ts';
 import { type ToolCallContent, type ToolResultMessage, toolResultMessage } from '../core/message.ts';
 import { errorOutput, type ToolOutput } from '../core/tool.ts';
 import type { BadCall } from './answer.ts';
-import { type CallEnvironment, displayOf, judge, type Planned, permit, planCall, runCall } from './call.ts';
+import {
+  type CallEnvironment,
+  displayOf,
+  judge,
+  type Permission,
+  type Planned,
+  permit,
+  planCall,
+  runCall,
+} from './call.ts';
 import type { Outbox } from './outbox.ts';
 
 export interface StepOptions {
@@ -30,7 +39,8 @@ export interface StepResult {
 interface Pending {
   readonly call: ToolCallContent;
   readonly planned: Promise<Planned>;
-  /** Set once the call has been started early. */
+  /** The gate has said so already, a moment before it was started early. */
+  isAllowed?: boolean;
   started?: Promise<void>;
 }
 
@@ -112,6 +122,7 @@ export class Step {
       this.#earlyEnded = true;
       return;
     }
+    pending.isAllowed = true;
     this.#start(pending, Promise.resolve());
   }
 
@@ -139,10 +150,11 @@ export class Step {
     return running;
   }
 
-  async #run({ call, planned: planning }: Pending, synced: Promise<void>): Promise<void> {
+  async #run(pending: Pending, synced: Promise<void>): Promise<void> {
+    const { call } = pending;
     const { environment, clock, outbox } = this.#options;
     const signal = this.#controller.signal;
-    const planned = await planning;
+    const planned = await pending.planned;
     const startedAt = clock.monotonic();
     const isLast = this.#pending.at(-1)?.call === call;
     if (signal.aborted) return this.#record(call, errorOutput('Not run: the run was cancelled.'), startedAt);
@@ -153,7 +165,7 @@ export class Step {
         errorOutput('Not run: an earlier command of this message failed.'),
         startedAt,
       );
-    const permission = await this.#permitted(planned);
+    const permission = pending.isAllowed === true ? GRANTED : await this.#permitted(planned);
     if (!permission.granted) {
       this.#denials.push(permission.denied);
       if (isLast) this.#lastRefused = true;
@@ -170,7 +182,7 @@ export class Step {
     await this.#record(call, output, startedAt);
   }
 
-  async #permitted(planned: Exclude<Planned, { failure: string }>): ReturnType<typeof permit> {
+  async #permitted(planned: Exclude<Planned, { failure: string }>): Promise<Permission> {
     try {
       return await permit(planned, this.#options.environment, this.#controller.signal);
     } catch (error) {
@@ -197,6 +209,8 @@ export class Step {
     outbox.push([{ type: 'toolResult', message, ...(display && { display }), durationMs }], synced);
   }
 }
+
+const GRANTED: Permission = { granted: true };
 
 /** At most `limit` tasks at once, begun in the order they were given. */
 function createLimiter(limit: number): <T>(task: () => Promise<T>) => Promise<T> {
