@@ -4,7 +4,7 @@
 
 import { CrabError } from '../../core/errors.ts';
 import type { Decision, Rule } from '../../core/permission.ts';
-import { nameGlob } from './pattern.ts';
+import { nameGlob, pathPattern } from './pattern.ts';
 
 export interface RuleText {
   /** Whether the rule is about a tool of this name. */
@@ -83,11 +83,17 @@ export function readRule(text: string, source: string): RuleText {
   if (spec === '') throw invalid(text, source, 'the parentheses are empty');
   if (spec !== undefined) checkSpec(name, spec, text, source);
   const everything = spec === undefined || spec === '*' || spec === ':*' || spec === '**';
-  const names = [name, ...(Object.hasOwn(KNOWN_NAMES, name) ? (KNOWN_NAMES[name] ?? []) : [])].map(nameGlob);
+  const meant = Object.hasOwn(KNOWN_NAMES, name) ? (KNOWN_NAMES[name] ?? []) : [];
+  const names = [...new Set([name, written.toLowerCase(), ...meant])].map((pattern) =>
+    checked(() => nameGlob(pattern), text, source),
+  );
   return {
     covers: (tool) => {
-      const asked = plainName(tool);
-      return names.some((matches) => matches(asked)) || (isServer(name) && asked.startsWith(`${name}__`));
+      const spellings = [plainName(tool), tool.toLowerCase()];
+      return (
+        names.some((matches) => spellings.some(matches)) ||
+        (isServer(name) && tool.toLowerCase().startsWith(`${name}__`))
+      );
     },
     about:
       spec === undefined ? undefined : READING.has(name) ? 'read' : WRITING.has(name) ? 'write' : undefined,
@@ -101,8 +107,17 @@ function checkSpec(name: string, spec: string, text: string, source: string): vo
   if (name.startsWith('mcp__')) throw invalid(text, source, 'a rule about a server takes no parentheses');
   if (TAKING_PATHS.has(name) && spec.startsWith('!'))
     throw invalid(text, source, 'a path rule cannot be negated; write a rule of the other list');
+  if (TAKING_PATHS.has(name)) checked(() => pathPattern(spec, { cwd: '/', wide: true }), text, source);
   if (TAKING_DOMAINS.has(name) && !/^domain:\S+$/.test(spec))
     throw invalid(text, source, 'a rule about the web is written `domain:example.com`');
+}
+
+function checked<T>(compile: () => T, text: string, source: string): T {
+  try {
+    return compile();
+  } catch {
+    throw invalid(text, source, 'its pattern is not valid');
+  }
 }
 
 /** `WebFetch`, `web_fetch` and `webfetch` are one tool; the names of servers are kept as they are. */

@@ -1,0 +1,158 @@
+// What a request would touch, looked up once: the places of its paths, the parts of its command, and the
+// column of the mode table that they add up to. Rules and modes are judged on this and on nothing else.
+
+import type { Column, GateRequest } from '../../core/permission.ts';
+import { type CommandPart, understandCommand } from './command.ts';
+import type { PathScope, Place } from './path-scope.ts';
+
+export interface Touch {
+  readonly how: 'read' | 'write';
+  /** The path as it was asked for. */
+  readonly asked: string;
+  readonly place: Place;
+}
+
+export interface SurveyedPart {
+  readonly part: CommandPart;
+  readonly touches: readonly Touch[];
+  readonly column: Column;
+  /** A clause that says what decided: … */
+  readonly fact: string;
+}
+
+export interface Survey {
+  /** Undefined for what touches nothing. */
+  readonly column: Column | undefined;
+  readonly fact: string;
+  readonly touches: readonly Touch[];
+  /** Of a command; empty for everything else. */
+  readonly parts: readonly SurveyedPart[];
+  readonly doubt: string | undefined;
+}
+
+export interface Surveyor {
+  readonly scope: PathScope;
+  readonly home?: string;
+}
+
+/** From the least to the most serious. */
+const SEVERITY: readonly Column[] = ['read', 'write', 'outside', 'dangerous'];
+
+export async function survey(request: GateRequest, surveyor: Surveyor): Promise<Survey> {
+  const { access } = request;
+  const plain = (column: Column | undefined, fact: string): Survey => ({
+    column,
+    fact,
+    touches: [],
+    parts: [],
+    doubt: undefined,
+  });
+  switch (access.kind) {
+    case 'none':
+      return plain(undefined, `${request.tool} touches nothing`);
+    case 'network':
+      return plain('external', `${shorten(access.url)} is on the network`);
+    case 'external':
+      return plain(
+        'external',
+        `${request.tool} belongs to the server ${access.server}, which is not part of Crab`,
+      );
+    case 'spawn':
+      return plain('spawn', `${request.tool} starts the agent ${access.agent}`);
+    case 'read':
+    case 'write':
+      return surveyFiles(access.kind, access.paths, surveyor);
+    case 'command':
+      return surveyCommand(access.command, access.cwd, surveyor);
+  }
+}
+
+async function surveyFiles(
+  how: 'read' | 'write',
+  paths: readonly string[],
+  { scope }: Surveyor,
+): Promise<Survey> {
+  const touches = await touch(how, paths, scope);
+  const judged = touches.map((one) => ({ ...judgeTouch(one), one }));
+  const worst = judged.reduce((a, b) => (SEVERITY.indexOf(b.column) > SEVERITY.indexOf(a.column) ? b : a), {
+    column: how as Column,
+    fact: how === 'read' ? 'it reads inside the workspace' : 'it writes inside the workspace',
+  });
+  return { column: worst.column, fact: worst.fact, touches, parts: [], doubt: undefined };
+}
+
+function touch(how: 'read' | 'write', paths: readonly string[], scope: PathScope): Promise<readonly Touch[]> {
+  return Promise.all(paths.map(async (asked) => ({ how, asked, place: await scope.locate(asked) })));
+}
+
+function judgeTouch({ how, asked, place }: Touch): { readonly column: Column; readonly fact: string } {
+  const path = shorten(asked);
+  switch (place.where) {
+    case 'inside':
+      return { column: how, fact: `${path} is inside the workspace` };
+    case 'outside': {
+      const leads = place.path === asked ? '' : `, it leads to ${shorten(place.path)}`;
+      return { column: 'outside', fact: `${path} is outside the workspace${leads}` };
+    }
+    case 'unknown':
+      return { column: 'outside', fact: `${path} cannot be resolved` };
+    case 'protected':
+      if (how === 'read') return { column: 'read', fact: `${path} is inside the workspace` };
+      return {
+        column: 'dangerous',
+        fact: `${path} is protected, because ${place.protectedBy ?? 'it'} decides what runs by itself`,
+      };
+  }
+}
+
+async function surveyCommand(command: string, cwd: string, { scope, home }: Surveyor): Promise<Survey> {
+  const { parts, doubt } = understandCommand(command, { cwd, ...(home !== undefined && { home }) });
+  const surveyed = await Promise.all(parts.map((part) => surveyPart(part, scope)));
+  const start = { column: 'read' as Column, fact: 'it only reads inside the workspace' };
+  const worst = surveyed.reduce<{ column: Column; fact: string }>(
+    (a, b) => (SEVERITY.indexOf(b.column) > SEVERITY.indexOf(a.column) ? b : a),
+    parts.length === 0 ? { column: 'outside', fact: `the command ${doubt ?? 'is empty'}` } : start,
+  );
+  return {
+    column: worst.column,
+    fact: worst.fact,
+    touches: surveyed.flatMap(({ touches }) => touches),
+    parts: surveyed,
+    doubt,
+  };
+}
+
+async function surveyPart(part: CommandPart, scope: PathScope): Promise<SurveyedPart> {
+  const name = part.text === '' ? part.wholeText : part.text;
+  const fact = `\`${shorten(name)}\` ${part.reason}`;
+  if (part.effect === 'dangerous') return { part, touches: [], column: 'dangerous', fact };
+  if (part.effect === 'unknown') return { part, touches: [], column: 'outside', fact };
+  const [reads, writes, streams, landings] = await Promise.all([
+    touch('read', part.reads, scope),
+    touch('write', part.writes, scope),
+    touch('write', part.streams, scope),
+    touch('write', part.landings, scope),
+  ]);
+  const landed = landings.filter(({ place }) => place.where !== 'unknown');
+  const touches = [...reads, ...writes, ...streams, ...landed];
+  const spilled = streams.find(({ place }) => place.where === 'outside' || place.where === 'unknown');
+  if (spilled !== undefined) {
+    const spill = `\`${shorten(name)}\` prints into ${shorten(spilled.asked)}, which is outside the workspace`;
+    return { part, touches, column: 'dangerous', fact: spill };
+  }
+  const worst = touches
+    .map(judgeTouch)
+    .reduce((a, b) => (SEVERITY.indexOf(b.column) > SEVERITY.indexOf(a.column) ? b : a), {
+      column: part.effect as Column,
+      fact,
+    });
+  return { part, touches, ...worst };
+}
+
+const SHOWN_CHARACTERS = 100;
+
+/** One line, and not so long that the rest of the sentence is lost. */
+export function shorten(text: string): string {
+  const line = text.replace(/\s+/g, ' ');
+  return line.length > SHOWN_CHARACTERS ? `${line.slice(0, SHOWN_CHARACTERS - 1)}…` : line;
+}
