@@ -24,17 +24,20 @@ export interface Lock {
 /** Other processes' locks vanish and change while one looks; more often than this is no coincidence. */
 const MAX_ATTEMPTS = 20;
 
-/** Age in milliseconds from which an unreadable lock is no lock that is just being written. */
-const UNREADABLE_IS_DEAD_MS = 1000;
+/** A lock without its content is one being written, which takes microseconds unless its process is stopped. */
+const PAUSE_MS = 5;
+const HALF_WRITTEN_IS_DEAD_MS = 1000;
 
 /** Throws `session-held` with the holder's pid. `path` is the file to lock. */
 export function acquireLock(path: string, self: Holder, disk: SyncFs): Lock {
   const lockPath = lockPathOf(path);
+  let holder: Holder | undefined;
   try {
-    acquire(lockPath, path, self, disk);
+    holder = acquire(lockPath, self, disk);
   } catch (error) {
     throw storageError(error, `lock ${path}`);
   }
+  if (holder !== undefined) throw held(path, holder, self, lockPath);
   return { release: () => release(lockPath, self, disk) };
 }
 
@@ -43,7 +46,9 @@ export function isHeld(path: string, self: Holder): boolean {
   const lockPath = lockPathOf(path);
   try {
     const content = readLock(lockPath);
-    return content !== undefined && liveHolder(content, lockPath, self) !== undefined;
+    if (content === undefined) return false;
+    const holder = parseHolder(content);
+    return holder === undefined ? isBeingWritten(lockPath) : isAlive(holder, self);
   } catch {
     return true;
   }
@@ -61,16 +66,18 @@ function lockPathOf(path: string): string {
   return `${path}.lock`;
 }
 
-function acquire(lockPath: string, what: string, self: Holder, disk: SyncFs): void {
+/** Returns the live process that has the lock, or undefined when this one has got it. */
+function acquire(lockPath: string, self: Holder, disk: SyncFs): Holder | undefined {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    if (tryCreate(lockPath, self, disk)) return;
+    if (tryCreate(lockPath, self, disk)) return undefined;
     const found = readLock(lockPath);
     if (found === undefined) continue;
-    const holder = liveHolder(found, lockPath, self);
-    if (holder !== undefined) throw held(what, holder, self, lockPath);
-    if (takeOver(lockPath, found, what, self, disk)) return;
+    const holder = parseHolder(found);
+    if (holder !== undefined && isAlive(holder, self)) return holder;
+    if (holder === undefined && isBeingWritten(lockPath)) pause();
+    else if (takeOver(lockPath, found, self, disk)) return undefined;
   }
-  throw new CrabError('session-held', `Too many processes try to open ${what} at once.`);
+  throw new CrabError('session-held', `Other processes keep taking ${lockPath}.`);
 }
 
 function tryCreate(lockPath: string, self: Holder, disk: SyncFs): boolean {
@@ -94,9 +101,13 @@ function tryCreate(lockPath: string, self: Holder, disk: SyncFs): boolean {
 }
 
 /** False when the lock was no longer the dead one. */
-function takeOver(lockPath: string, dead: string, what: string, self: Holder, disk: SyncFs): boolean {
+function takeOver(lockPath: string, dead: string, self: Holder, disk: SyncFs): boolean {
   const guardPath = `${lockPath}.${checksum(dead)}`;
-  acquire(guardPath, what, self, disk);
+  if (acquire(guardPath, self, disk) !== undefined) {
+    // Whoever has the guard may find that it came too late itself, so it is not the one to name.
+    pause();
+    return false;
+  }
   try {
     if (readLock(lockPath) !== dead) return false;
     const temporary = `${guardPath}.new`;
@@ -126,13 +137,15 @@ function readLock(lockPath: string): string | undefined {
   }
 }
 
-function liveHolder(content: string, lockPath: string, self: Holder): Holder | undefined {
-  const holder = parseHolder(content);
-  if (holder !== undefined) return isAlive(holder, self) ? holder : undefined;
-  // A file's own time is the system's, so this one age is measured by the system's clock.
+/** A file's own time is the system's, so this one age is measured by the system's clock. */
+function isBeingWritten(lockPath: string): boolean {
   const modified = fs.statSync(lockPath, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  const isYoung = Date.now() - modified < UNREADABLE_IS_DEAD_MS;
-  return isYoung ? { pid: 0, start: '', host: self.host } : undefined;
+  return Date.now() - modified < HALF_WRITTEN_IS_DEAD_MS;
+}
+
+/** Blocks: locks are taken inside an append, which does not wait for anybody. */
+function pause(): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS);
 }
 
 function parseHolder(content: string): Holder | undefined {
@@ -177,8 +190,7 @@ function readIfAny(path: string): string | undefined {
 }
 
 function held(what: string, holder: Holder, self: Holder, lockPath: string): CrabError {
-  const who = holder.pid === 0 ? 'a process that is just starting' : `process ${holder.pid}`;
   const where = holder.host === self.host ? '' : ` on ${holder.host}`;
   const hint = `Close the other process, or start a session of your own; if it is gone, remove ${lockPath}.`;
-  return new CrabError('session-held', `${what} is open in ${who}${where}.`, { hint });
+  return new CrabError('session-held', `${what} is open in process ${holder.pid}${where}.`, { hint });
 }
