@@ -142,7 +142,8 @@ async function* runShell(
     const { exitCode, text, timedOut, failed } = await running;
     yield [{ type: 'shellEnd', command, exitCode, timedOut }];
     const record: ShellRecord = { command, cwd, exitCode, output: text };
-    if (failed && repair) {
+    const helpless = failed && repair ? await whyNoModel(line) : undefined;
+    if (failed && repair && helpless === undefined) {
       const message = userMessage(commandBlock(record), host.clock.now());
       return yield* runPrompt({ ...line, message });
     }
@@ -150,13 +151,24 @@ async function* runShell(
     const durationMs = host.clock.monotonic() - startedAt;
     if (!failed) return yield [endOf('command', { text, durationMs })];
     const how = timedOut ? 'took too long and was ended' : `ended with exit code ${exitCode ?? 'none'}`;
-    const error = new CrabError('command-failed', `\`${command}\` ${how}.`);
+    const hint = helpless === undefined ? {} : { hint: `No model can help with it: ${helpless.message}` };
+    const error = new CrabError('command-failed', `\`${command}\` ${how}.`, hint);
     yield [endOf('failed', { error, text, durationMs })];
   } catch (thrown) {
     if (!signal.aborted) throw thrown;
     yield [endOf('cancelled', { durationMs: host.clock.monotonic() - startedAt })];
   } finally {
     signal.removeEventListener('abort', onAbort);
+  }
+}
+
+/** Why a failed command cannot be handed to a model; undefined when it can. */
+async function whyNoModel({ conversation }: Line): Promise<CrabError | undefined> {
+  try {
+    await conversation.model();
+    return undefined;
+  } catch (thrown) {
+    return asCrabError(thrown);
   }
 }
 
