@@ -100,7 +100,8 @@ export function createTextPrinter({ stdout, stderr, verbose }: TextOptions): Pri
   function end(event: RunEnd): void {
     layout.endLine();
     const result = event.structured === undefined ? event.text : JSON.stringify(event.structured);
-    const shown = (live && event.structured === undefined) || (event.outcome === 'command' && printedResult);
+    const ofLine = event.outcome === 'command' || event.error?.code === 'command-failed';
+    const shown = (live && event.structured === undefined) || (ofLine && printedResult);
     if (!shown) layout.line('out', lineOf(live ? visible(result) : result));
     if (!(printedError && event.error?.code === 'command-failed'))
       layout.line('err', eventText(event, errLook));
