@@ -26,6 +26,8 @@ import {
 import { createTapes } from './tapes.ts';
 
 const CRASH_POINTS = Number(process.env['CRAB_CAMPAIGN'] ?? 1500);
+/** Nothing here needs a real disk, and memory is ten times as fast. */
+const MEMORY = fs.existsSync('/dev/shm') ? '/dev/shm' : undefined;
 const SECTOR = 512;
 const ID = '01J00000000000000000000000';
 const CHAT = { agent: 'crab', sender: 'tg:1' };
@@ -271,7 +273,7 @@ const noSync = diskWith({ fdatasync: () => Promise.resolve(), fsyncDir: () => Pr
 
 /** What was promised and is not there, in words. */
 async function lossesIn(image: Image, promised: Promised): Promise<readonly string[]> {
-  await using folder = await tempFolder();
+  await using folder = await tempFolder(MEMORY);
   restore(image, folder.path);
   const home = join(folder.path, 'home');
   const tapes = createTapes({ home, clock: testClock(), random: Math.random, disk: noSync, self: life(0) });
@@ -320,7 +322,7 @@ interface Life {
 
 /** One process's work on the session, from open to the end of its power. */
 async function live(image: Image, number: number, random: () => number, faults: Faults): Promise<Life> {
-  await using folder = await tempFolder();
+  await using folder = await tempFolder(MEMORY);
   restore(image, folder.path);
   const recorder = new Recorder(folder.path, image, random, faults);
   const clock = testClock();

@@ -12,8 +12,8 @@ export interface TempFolder extends AsyncDisposable {
   readonly path: string;
 }
 
-export async function tempFolder(): Promise<TempFolder> {
-  const path = await mkdtemp(join(process.env['TMPDIR'] ?? '/tmp', 'crab-tape-'));
+export async function tempFolder(parent = process.env['TMPDIR'] ?? '/tmp'): Promise<TempFolder> {
+  const path = await mkdtemp(join(parent, 'crab-tape-'));
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
 
