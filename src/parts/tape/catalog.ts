@@ -60,36 +60,46 @@ async function list(filter: { agent?: string; cwd?: string }, home: string): Pro
     : cwd === undefined
       ? agentFiles(agentFolder(home, agent))
       : filesIn(projectFolder(home, agent, cwd)));
+  const newest = await newestFirst(files);
   const infos: SessionInfo[] = [];
-  for (const { path } of await newestFirst(files)) {
-    const seen = await glance(path);
-    if (seen === undefined || (cwd !== undefined && seen.header.cwd !== cwd)) continue;
-    infos.push({ id: seen.header.id, path, cwd: seen.header.cwd, ...seen.totals });
+  for (let at = 0; at < newest.length; at += READ_AT_ONCE) {
+    const batch = newest.slice(at, at + READ_AT_ONCE).map(({ path }) => glance(path));
+    for (const seen of await Promise.all(batch)) {
+      if (seen === undefined || (cwd !== undefined && seen.header.cwd !== cwd)) continue;
+      infos.push({ id: seen.header.id, path: seen.path, cwd: seen.header.cwd, ...seen.totals });
+    }
   }
   return infos;
 }
+
+/** Sessions whose ends are in memory at one time. */
+const READ_AT_ONCE = 32;
 
 /** Bytes read of each end. A header holds a path of at most 4 KiB, mostly far less. */
 const HEAD_BYTES = 16 * 1024;
 const TAIL_BYTES = 64 * 1024;
 
 interface Glance {
+  readonly path: string;
   readonly header: TapeHeader;
   readonly totals: Totals;
 }
 
 /** Undefined for what is no session, or none that this version reads. */
 async function glance(path: string): Promise<Glance | undefined> {
+  let file: FileHandle | undefined;
   try {
-    await using file = await open(path, 'r');
+    file = await open(path, 'r');
     const { size } = await file.stat();
     const head = await readAt(file, 0, Math.min(size, HEAD_BYTES));
     const { header } = readHeader(head.subarray(0, head.indexOf('\n')), path);
     const from = Math.max(0, size - TAIL_BYTES);
-    return { header, totals: totalsIn(await readAt(file, from, size - from)) };
+    return { path, header, totals: totalsIn(await readAt(file, from, size - from)) };
   } catch (error) {
     if (error instanceof CrabError || errnoOf(error) !== undefined) return undefined;
     throw error;
+  } finally {
+    await file?.close();
   }
 }
 
@@ -133,11 +143,13 @@ function idOf(path: string): string {
 }
 
 async function newestFirst(paths: readonly string[]): Promise<readonly { path: string; modified: number }[]> {
-  const files: { path: string; modified: number }[] = [];
-  for (const path of paths) {
-    const info = await stat(path).catch(() => undefined);
-    if (info?.isFile()) files.push({ path, modified: info.mtimeMs });
-  }
+  const found = await Promise.all(
+    paths.map(async (path) => {
+      const info = await stat(path).catch(() => undefined);
+      return info?.isFile() ? [{ path, modified: info.mtimeMs }] : [];
+    }),
+  );
+  const files = found.flat();
   // Ids sort by age, which decides between files of the same instant.
   return files.sort((a, b) => b.modified - a.modified || (a.path < b.path ? 1 : -1));
 }

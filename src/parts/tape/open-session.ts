@@ -42,22 +42,23 @@ function regularFile(path: string): string {
 }
 
 async function openLocked(path: string, lock: Lock, ids: () => string, context: FileContext): Promise<Tape> {
-  const { clock } = context;
-  const loaded = await loadSession(path);
-  const notices = [...(await mendEnd(path, loaded, context)), ...damageNotice(path, loaded.damaged)];
-  const partialPath = partialPathOf(path);
-  const hasPartial = fs.existsSync(partialPath);
-  const leftOver = hasPartial ? await readLeftOver(partialPath) : undefined;
-  const { header, tree, goodLength: length } = loaded;
-  const storage = new FileStorage(path, context, { lock, length, hasPartial });
-  const tape = createTape({ header, storage, tree, ids, now: () => clock.now(), notices });
+  const { header, tree, ...loaded } = await loadSession(path);
+  const torn = await mendEnd(path, loaded, context);
+  const hasPartial = fs.existsSync(partialPathOf(path));
+  const leftOver = hasPartial ? await readLeftOver(partialPathOf(path)) : undefined;
+  // With another answer behind it, the left-over is one that reached the tape.
+  const isInterrupted = leftOver !== undefined && leftOver.after === tree.lastAnswer;
+  const notices = [...torn, ...damageNotice(path, loaded.damaged), ...(isInterrupted ? [INTERRUPTED] : [])];
+
+  const storage = new FileStorage(path, context, { lock, length: loaded.goodLength, hasPartial });
+  const now = () => context.clock.now();
+  const tape = createTape({ header, storage, tree, ids, now, notices });
+  if (!isInterrupted) {
+    storage.dropPartial();
+    return tape;
+  }
   try {
-    if (leftOver !== undefined && leftOver.after === tree.lastAnswer) {
-      tape.append([{ type: 'message', message: interruptedAnswer(leftOver.message, clock.now()) }]);
-      notices.push('The last answer was interrupted; the text that had arrived is kept.');
-    } else {
-      storage.dropPartial();
-    }
+    tape.append([{ type: 'message', message: interruptedAnswer(leftOver.message, now()) }]);
     return tape;
   } catch (error) {
     await tape.close();
@@ -65,15 +66,17 @@ async function openLocked(path: string, lock: Lock, ids: () => string, context: 
   }
 }
 
+const INTERRUPTED = 'The last answer was interrupted; the text that had arrived is kept.';
+
 async function mendEnd(
   path: string,
-  loaded: Loaded,
+  loaded: Pick<Loaded, 'size' | 'goodLength'>,
   { clock, disk }: FileContext,
 ): Promise<readonly string[]> {
-  const torn = loaded.size - loaded.goodLength;
-  if (torn === 0) return [];
+  const bytes = loaded.size - loaded.goodLength;
+  if (bytes === 0) return [];
   const aside = await setTailAside(path, loaded.goodLength, clock.now(), disk);
-  return [`The last ${torn} bytes of ${path} were incomplete or damaged; they were moved to ${aside}.`];
+  return [`The last ${bytes} bytes of ${path} were incomplete or damaged; they were moved to ${aside}.`];
 }
 
 const MOST_LINES_NAMED = 10;

@@ -10,7 +10,7 @@ import { NO_USAGE } from '../../core/usage.ts';
 import { decodeLine, encodeLine } from './line.ts';
 import { FILE_MODE } from './paths.ts';
 import { readLines } from './read-lines.ts';
-import { type SyncFs, unlinkIfThere, writeWhole } from './sync-fs.ts';
+import { type SyncFs, storageError, unlinkIfThere, writeWhole } from './sync-fs.ts';
 
 const INTERVAL_MS = 250;
 const INTERVAL_CHARACTERS = 16 * 1024;
@@ -41,6 +41,7 @@ export class PartialFile {
     this.#isThere = isThere;
   }
 
+  /** `message` holds all of the text so far. Costs no more than a look at the clock, mostly. */
   update(message: PartialMessage, after: string | null): void {
     if (this.#isGivenUp) return;
     if (this.#latest === undefined) this.#writtenAt = this.#clock.monotonic();
@@ -77,6 +78,7 @@ export class PartialFile {
     this.#stopTimer();
     if (this.#latest === undefined || this.#isGivenUp) return;
     const { message, after } = this.#latest;
+    if (message.text === this.#written) return;
     this.#writtenAt = this.#clock.monotonic();
     try {
       this.#append(message, after);
@@ -112,13 +114,17 @@ export async function readLeftOver(path: string): Promise<Latest | undefined> {
   let text = '';
   let last: Latest | undefined;
   let isWhole = true;
-  await readLines(path, ({ bytes }) => {
-    const latest = isWhole && bytes ? latestOf(decodeLine(bytes)) : undefined;
-    isWhole = latest !== undefined;
-    if (latest === undefined) return;
-    last = latest;
-    text += latest.message.text;
-  });
+  try {
+    await readLines(path, ({ bytes }) => {
+      const latest = isWhole && bytes ? latestOf(decodeLine(bytes)) : undefined;
+      isWhole = latest !== undefined;
+      if (latest === undefined) return;
+      last = latest;
+      text += latest.message.text;
+    });
+  } catch (error) {
+    throw storageError(error, `read ${path}`);
+  }
   return last === undefined || text === '' ? undefined : { ...last, message: { ...last.message, text } };
 }
 

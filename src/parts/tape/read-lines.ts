@@ -20,13 +20,17 @@ export interface Line {
 
 /** Calls `onLine` for every line that ends in a newline. Returns the size of the file as read. */
 export async function readLines(path: string, onLine: (line: Line) => void): Promise<number> {
-  await using file = await open(path, 'r');
-  const reader = new LineReader(onLine);
-  for (;;) {
-    const room = reader.room();
-    const { bytesRead } = await file.read(room, 0, room.length, null);
-    if (bytesRead === 0) return reader.offset;
-    reader.take(bytesRead);
+  const file = await open(path, 'r');
+  try {
+    const reader = new LineReader(onLine);
+    for (;;) {
+      const room = reader.room();
+      const { bytesRead } = await file.read(room, 0, room.length, null);
+      if (bytesRead === 0) return reader.offset;
+      reader.take(bytesRead);
+    }
+  } finally {
+    await file.close();
   }
 }
 
