@@ -31,8 +31,8 @@ export interface CommandPart {
   readonly landings: readonly string[];
   /** Whatever its words might name, for rules that restrict paths where the part is not understood. */
   readonly mentions: readonly string[];
-  /** The shell puts file names in the place of a pattern. */
-  readonly globbed: boolean;
+  /** Patterns that the shell replaces by file names, as they are written. */
+  readonly globs: readonly string[];
 }
 
 export interface Understanding {
@@ -192,7 +192,7 @@ function partOf(
     mentions: toPaths(
       [...words.slice(1), ...command.redirects.map(({ target }) => target)].map(valueOfOption),
     ),
-    globbed: words.some(({ glob }) => glob),
+    globs: words.filter(({ glob }) => glob).map(({ value }) => value),
   };
 }
 

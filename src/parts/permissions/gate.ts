@@ -48,6 +48,8 @@ interface Judgement {
   readonly liftable: boolean;
 }
 
+const BYPASSED: Verdict = { decision: 'allow', reason: 'Mode bypassPermissions asks about nothing.' };
+
 /** Throws `CrabError` `usage` when one of `rules` cannot be read. */
 export function createGate(options: GateOptions): PermissionGate {
   return new RuleGate(options);
@@ -76,6 +78,8 @@ class RuleGate implements PermissionGate {
   }
 
   async check(request: GateRequest): Promise<Verdict> {
+    // Nothing that could be found would change this, so nothing is looked up.
+    if (request.mode === 'bypassPermissions' && this.#denying.length === 0) return BYPASSED;
     try {
       const surveyed = await survey(request, this.#surveyor);
       const { verdict, liftable } = await this.#judge(request, surveyed);
@@ -116,10 +120,7 @@ class RuleGate implements PermissionGate {
     }
     const { column, fact } = surveyed;
     if (column === undefined) return { verdict: { decision: 'allow', reason: `${fact}.` }, liftable: false };
-    if (mode === 'bypassPermissions') {
-      const verdict: Verdict = { decision: 'allow', reason: 'Mode bypassPermissions asks nothing.', column };
-      return { verdict, liftable: false };
-    }
+    if (mode === 'bypassPermissions') return { verdict: BYPASSED, liftable: false };
     const asking = await firstRestricting(this.#asking, request, surveyed);
     if (asking !== undefined) return { verdict: askedByRule(asking, request, column), liftable: false };
     const hidden = [...this.#denying, ...this.#asking].find((matcher) =>

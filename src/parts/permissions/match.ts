@@ -38,7 +38,7 @@ export function createMatcher(rule: Rule, options: MatchOptions): Matcher {
     mayRestrict: (request, survey) =>
       text.about !== undefined &&
       request.access.kind === 'command' &&
-      survey.parts.some(({ part }) => part.globbed && part.effect !== 'dangerous'),
+      survey.parts.some(({ part }) => part.globs.some((glob) => mayMeet(glob, spec ?? ''))),
     covers: (request, survey) => covers(request, survey, { text, command, paths }),
     coversPart: (request, part) =>
       command !== undefined &&
@@ -125,7 +125,7 @@ async function restrictsPaths(request: GateRequest, survey: Survey, rule: Compil
 }
 
 function matchesAsked(path: string, { paths }: Compiled): boolean {
-  return paths !== undefined && paths.pattern.matches(path, paths.pattern.anchor);
+  return paths?.pattern.matches(path, paths.pattern.anchor) === true;
 }
 
 async function anyPath(touches: readonly Touch[], rule: Compiled): Promise<boolean> {
@@ -138,6 +138,19 @@ async function anyPath(touches: readonly Touch[], rule: Compiled): Promise<boole
   );
 }
 
+/** Whether a pattern of the shell may stand for what a path rule names. Told only where the rule ends in a plain name. */
+function mayMeet(glob: string, spec: string): boolean {
+  const components = glob.split('/');
+  const name = spec.replace(/\/+$/, '').split('/').at(-1) ?? '';
+  if (/[*?[\\]/.test(name) || components.slice(0, -1).some((component) => /[*?[]/.test(component)))
+    return true;
+  try {
+    return nameGlob((components.at(-1) ?? '').toLowerCase())(name.toLowerCase());
+  } catch {
+    return true;
+  }
+}
+
 async function covers(request: GateRequest, survey: Survey, rule: Compiled): Promise<boolean> {
   const { text, command, paths } = rule;
   const { access } = request;
@@ -145,7 +158,7 @@ async function covers(request: GateRequest, survey: Survey, rule: Compiled): Pro
   if (text.spec === undefined) return true;
   switch (access.kind) {
     case 'command':
-      return command !== undefined && command.exact && command.matches(access.command.trim());
+      return command?.exact === true && command.matches(access.command.trim());
     case 'read':
     case 'write': {
       if (paths === undefined || survey.touches.length === 0) return false;

@@ -113,9 +113,10 @@ async function surveyCommand(command: string, cwd: string, { scope, home }: Surv
     (a, b) => (SEVERITY.indexOf(b.column) > SEVERITY.indexOf(a.column) ? b : a),
     parts.length === 0 ? { column: 'outside', fact: `the command ${doubt ?? 'is empty'}` } : start,
   );
+  const doubted = doubt !== undefined && worst.column !== 'dangerous';
   return {
     column: worst.column,
-    fact: worst.fact,
+    fact: doubted ? `the command ${doubt}, so what it does cannot be told beforehand` : worst.fact,
     touches: surveyed.flatMap(({ touches }) => touches),
     parts: surveyed,
     doubt,
