@@ -98,7 +98,7 @@ export function pathPattern(
   if (spec === '~' || spec.startsWith('~/')) return anchored(home ?? '/', spec.slice(2), wide);
   if (spec.startsWith('/')) return anchored(cwd, spec.slice(1), wide);
   if (/^\.\.?(?:\/|$)/.test(spec)) {
-    const [, climbs = '', rest = ''] = /^((?:\.\.?(?:\/|$))*)([^]*)$/.exec(spec) ?? [];
+    const [, climbs = '', rest = ''] = /^((?:\.\.?(?:\/|$))*)([\s\S]*)$/.exec(spec) ?? [];
     return anchored(join(cwd, climbs), rest, wide);
   }
   const bare = !spec.replace(/\/$/, '').includes('/');
@@ -138,7 +138,7 @@ export function escapePath(path: string): string {
 
 function globSource(pattern: string, any: string, one: string): string {
   return pattern.replace(
-    /\\([^])|(\*+)|(\?)|\[(!|\^)?(\]?[^\]]*)\]|([^])/g,
+    /\\([\s\S])|(\*+)|(\?)|\[(!|\^)?(\]?[^\]]*)\]|([\s\S])/g,
     (_, escaped?: string, star?: string, single?: string, not?: string, set?: string, other?: string) => {
       if (star !== undefined) return any;
       if (single !== undefined) return one;

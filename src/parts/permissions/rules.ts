@@ -76,7 +76,7 @@ function split(text: string, quotes: boolean): readonly string[] | undefined {
 
 /** Throws `CrabError` `usage` when the text is no rule. */
 export function readRule(text: string, source: string): RuleText {
-  const [, written = '', body] = /^([^()\s,]+)(?:\(([^]*)\))?$/.exec(text.trim()) ?? [];
+  const [, written = '', body] = /^([^()\s,]+)(?:\(([\s\S]*)\))?$/.exec(text.trim()) ?? [];
   if (written === '') throw invalid(text, source, 'it is neither `Tool` nor `Tool(what)`');
   const name = plainName(written);
   const spec = body?.trim();
