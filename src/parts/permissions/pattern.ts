@@ -120,7 +120,9 @@ function anchored(anchor: string, rest: string, wide: boolean): PathPattern {
 
 function pathSource(pattern: string): string {
   if (pattern === '') return '[^]*';
+  // `src/**` is everything below `src`, and naming a folder already means that.
   const components = pattern
+    .replace(/(?<=[^/*])(?:\/\*\*)+$/, '')
     .split('/')
     .filter((component, index, all) => component !== '**' || all[index - 1] !== '**');
   let source = '';

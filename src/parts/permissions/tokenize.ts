@@ -132,14 +132,15 @@ class Reader {
       if (!ends || CONNECTORS.has(before)) this.#doubtful('is incomplete');
       return;
     }
-    while (words[0] !== undefined && isKeyword(words[0])) {
-      if (words[0].raw !== '!') this.#doubtful(`uses the shell keyword ${words[0].raw}`);
-      words.shift();
-    }
     let first = 0;
-    while (first < words.length && ASSIGNMENT.test(words[first]?.raw ?? '')) first += 1;
-    const assignments = words.slice(0, first);
-    this.commands.push({ assignments, words: words.slice(first), redirects, before, after });
+    for (let word = words[0]; word !== undefined && isKeyword(word); word = words[first]) {
+      if (word.raw !== '!') this.#doubtful(`uses the shell keyword ${word.raw}`);
+      first += 1;
+    }
+    let program = first;
+    while (ASSIGNMENT.test(words[program]?.raw ?? '')) program += 1;
+    const assignments = words.slice(first, program);
+    this.commands.push({ assignments, words: words.slice(program), redirects, before, after });
     if (this.commands.length > MAX_COMMAND_PARTS) this.#doubtful(`has more than ${MAX_COMMAND_PARTS} parts`);
   }
 
