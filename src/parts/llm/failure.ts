@@ -84,8 +84,10 @@ function codeOf(status: number | undefined, said: Complaint): ErrorCode {
   const asked = status === undefined || (status >= 400 && status < 500);
   if (asked && status !== 401 && status !== 429 && OVERFLOW.test(words)) return 'context-overflow';
   if (asked && OUT_OF_MONEY.test(words)) return 'quota-exhausted';
-  // That a request was refused is all that a status says as well, and more precisely.
-  if (said.code !== undefined && said.code !== 'provider-request') return said.code;
+  // That a request was refused or a server failed is all that a status says as well, and more precisely: an
+  // overloaded server of OpenAI's calls itself a `server_error` with status 503.
+  const isVague = said.code === 'provider-request' || (said.code === 'provider-failed' && !asked);
+  if (said.code !== undefined && !isVague) return said.code;
   return status === undefined ? (said.code ?? 'provider-failed') : codeOfStatus(status);
 }
 
