@@ -7,7 +7,7 @@ import { FLAGS, type Flag, type FlagName } from './flags.ts';
 
 export interface Arguments {
   has(name: FlagName): boolean;
-  /** The last value given. */
+  /** The last value given; empty where an optional one was left out. */
   value(name: FlagName): string | undefined;
   values(name: FlagName): readonly string[];
   /** What is no flag, in order. */
@@ -40,10 +40,11 @@ export function readArguments(argv: readonly string[]): Arguments {
       add(given, flag, inline, spelling);
     } else {
       const next = argv[at + 1];
-      if (next === undefined || isFlag(next))
+      const isLeftOut = next === undefined || isFlag(next);
+      if (isLeftOut && flag.optional !== true)
         throw usage(`${spelling} needs a value: ${spelling} ${flag.value}.`);
-      add(given, flag, next, spelling);
-      at++;
+      add(given, flag, isLeftOut ? '' : next, spelling);
+      if (!isLeftOut) at++;
     }
   }
   return {
