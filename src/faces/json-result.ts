@@ -26,9 +26,12 @@ const SUBTYPES: Readonly<Record<Outcome, string>> = {
   failed: 'error_during_execution',
 };
 
-/** `uuid` names each result; one collector serves the runs of one conversation, one after another. */
-export function createResult(uuid: () => string): ResultCollector {
-  let session = '';
+/**
+ * `uuid` names each result; one collector serves the runs of one conversation, one after another. `openedWith` is the
+ * session of lines that no run starts for: commands and those for the shell.
+ */
+export function createResult(uuid: () => string, openedWith = ''): ResultCollector {
+  let session = openedWith;
   let stopReason: string | null = null;
   let printed = '';
   let cut = false;

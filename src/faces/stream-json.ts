@@ -14,6 +14,8 @@ import { createPartialMessage } from './partial-json.ts';
 export interface StreamJsonOptions {
   /** Names each line; readers take it for granted. */
   readonly uuid: () => string;
+  /** The session that the conversation opened with; a run names its own. */
+  readonly session?: string;
   /** Commands that can be sent, without their slash. */
   readonly commands: readonly string[];
   /** Also say what arrives of a message, and of a tool's output, as it arrives. */
@@ -30,9 +32,9 @@ export interface StreamJson {
 /** One face serves the runs of one conversation, one after another. */
 export function createStreamJson(options: StreamJsonOptions): StreamJson {
   const { uuid, includePartial } = options;
-  const collector = createResult(uuid);
+  const collector = createResult(uuid, options.session);
   const partial = createPartialMessage();
-  let session = '';
+  let session = options.session ?? '';
   let messageId = '';
   let streaming = false;
   let held = '';

@@ -44,10 +44,9 @@ export async function runPrint(options: PrintOptions): Promise<number> {
     reply = await options.platform.open(options.open);
   } catch (thrown) {
     const end = endWith(errorData(asCrabError(thrown)));
-    return await tell(options, printerOf(options, []), end);
+    return await tell(options, printerOf(options), end);
   }
-  const commands = reply.commands.filter((command) => command.side === 'runtime').map(({ name }) => name);
-  return await runPrompts(options, reply, printerOf(options, commands));
+  return await runPrompts(options, reply, printerOf(options, reply));
 }
 
 async function runPrompts(options: PrintOptions, reply: OpenReply, printer: Printer): Promise<number> {
@@ -121,14 +120,19 @@ async function report({ format, stderr }: PrintOptions, end: RunEnd): Promise<vo
   if (text !== '') await stderr.write(text).catch(() => {});
 }
 
-function printerOf(options: PrintOptions, commands: readonly string[]): Printer {
+/** `reply` is absent when nothing could be opened. */
+function printerOf(options: PrintOptions, reply?: OpenReply): Printer {
   const { format, stdout, stderr, verbose, uuid, includePartial, replayUser } = options;
+  const session = reply?.session.id;
   switch (format) {
     case 'text':
       return createTextPrinter({ stdout, stderr, verbose });
     case 'json':
-      return createJsonPrinter(stdout, uuid);
-    case 'stream-json':
-      return createStreamPrinter(stdout, { uuid, commands, includePartial, replayUser });
+      return createJsonPrinter(stdout, uuid, session);
+    case 'stream-json': {
+      const own = reply?.commands.filter((command) => command.side === 'runtime') ?? [];
+      const commands = own.map(({ name }) => name);
+      return createStreamPrinter(stdout, { uuid, session, commands, includePartial, replayUser });
+    }
   }
 }

@@ -13,8 +13,8 @@ export interface Printer {
 }
 
 /** Nothing until the run has ended; then its result as one object. */
-export function createJsonPrinter(stdout: Sink, uuid: () => string): Printer {
-  const collector = createResult(uuid);
+export function createJsonPrinter(stdout: Sink, uuid: () => string, session = ''): Printer {
+  const collector = createResult(uuid, session);
   return {
     async print(events) {
       for (const event of events) {

@@ -67,6 +67,11 @@ export function createTextPrinter({ stdout, stderr, verbose }: TextOptions): Pri
         printedResult = true;
         layout.stream('out', live ? eventText(event, outLook) : event.delta);
         return;
+      case 'shellEnd':
+        // A pipe gets what the line printed and nothing else, even when that was nothing.
+        printedResult = true;
+        if (activity) layout.line('err', eventText(event, errLook));
+        return;
       case 'commandResult':
         command(event);
         return;
@@ -100,8 +105,7 @@ export function createTextPrinter({ stdout, stderr, verbose }: TextOptions): Pri
   function end(event: RunEnd): void {
     layout.endLine();
     const result = event.structured === undefined ? event.text : JSON.stringify(event.structured);
-    const ofLine = event.outcome === 'command' || event.error?.code === 'command-failed';
-    const shown = (live && event.structured === undefined) || (ofLine && printedResult);
+    const shown = (live && event.structured === undefined) || (event.turns === 0 && printedResult);
     if (!shown) layout.line('out', lineOf(live ? visible(result) : result));
     if (!(printedError && event.error?.code === 'command-failed'))
       layout.line('err', eventText(event, errLook));
