@@ -2,6 +2,7 @@
 // it or take the sync away. Reading needs no such door and uses the file system directly.
 
 import fs from 'node:fs';
+import { dirname } from 'node:path';
 
 import { CrabError } from '../../core/errors.ts';
 
@@ -36,7 +37,7 @@ export const nodeSyncFs: SyncFs = {
   close: (fd) => fs.closeSync(fd),
   rename: (from, to) => fs.renameSync(from, to),
   unlink: (path) => fs.unlinkSync(path),
-  mkdir: (path, mode) => fs.mkdirSync(path, { recursive: true, mode }),
+  mkdir: makeFolders,
   fsyncDir: async (path) => {
     let handle: fs.promises.FileHandle | undefined;
     try {
@@ -49,6 +50,23 @@ export const nodeSyncFs: SyncFs = {
     }
   },
 };
+
+/**
+ * Not Node's own `recursive`: it never ends where a folder that exists takes no new ones and calls that ENOENT, as
+ * `/proc` does.
+ */
+function makeFolders(path: string, mode: number): string | undefined {
+  try {
+    fs.mkdirSync(path, { mode });
+    return path;
+  } catch (error) {
+    const above = dirname(path);
+    if (errnoOf(error) === 'EEXIST' && fs.statSync(path).isDirectory()) return undefined;
+    if (errnoOf(error) !== 'ENOENT' || fs.existsSync(above)) throw error;
+    const top = makeFolders(above, mode);
+    return makeFolders(path, mode) === undefined ? top : (top ?? path);
+  }
+}
 
 /** The system's own name of a failure, such as `ENOENT`. */
 export function errnoOf(error: unknown): string | undefined {
