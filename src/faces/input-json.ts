@@ -30,14 +30,16 @@ export async function* readPrompts(source: AsyncIterable<string | Uint8Array>): 
   let number = 0;
   let rest = '';
   for await (const piece of source) {
-    rest += decode(decoder, piece, number + 1);
+    // Only what is new is searched: a long line that comes in small pieces costs its length, not the square of it.
+    const text = decode(decoder, piece, number + 1);
     let from = 0;
-    for (let end = rest.indexOf('\n'); end !== -1; end = rest.indexOf('\n', from)) {
-      const prompt = parsePrompt(rest.slice(from, end), ++number);
+    for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', from)) {
+      const prompt = parsePrompt(rest + text.slice(from, end), ++number);
+      rest = '';
       from = end + 1;
       if (prompt) yield prompt;
     }
-    rest = rest.slice(from);
+    rest += text.slice(from);
     if (rest.length > MAX_LINE) {
       const limit = `${MAX_LINE / 1024 / 1024} MiB`;
       throw new CrabError('input-too-large', `Line ${number + 1} of the input is longer than ${limit}.`);
