@@ -67,9 +67,13 @@ function enableCompileCache() {
   const enable = require('module').enableCompileCache;
   const home = process.env.CRAB_HOME || path.join(require('os').homedir(), '.crab');
   if (enable === undefined || !path.isAbsolute(home)) return;
-  const found = fs.statSync(home, { throwIfNoEntry: false });
-  if (found === undefined || !found.isDirectory()) return;
-  if (process.getuid !== undefined && found.uid !== process.getuid()) return;
+  let found;
+  try {
+    found = fs.statSync(home);
+  } catch (_) {
+    return;
+  }
+  if (!found.isDirectory() || (process.getuid !== undefined && found.uid !== process.getuid())) return;
   enable(path.join(home, 'cache', 'compile'));
 }
 
