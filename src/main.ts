@@ -8,4 +8,6 @@ async function main(argv: readonly string[]): Promise<number> {
   return (await import('./cli/start.ts')).start(argv);
 }
 
-main(process.argv.slice(2)).then((code) => process.exit(code));
+main(process.argv.slice(2))
+  .catch(async (thrown: unknown) => (await import('./cli/complain.ts')).complain(thrown))
+  .then((code) => process.exit(code));

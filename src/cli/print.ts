@@ -4,14 +4,15 @@ import { PRINT_FORMATS, type PrintFormat, runPrint } from '../channels/print/pri
 import { CrabError } from '../core/errors.ts';
 import { IDLE_TIMEOUT_MS } from '../core/limits.ts';
 import type { Prompt } from '../core/platform.ts';
-import { parsePrompt } from '../faces/input-json.ts';
+import { readPrompts } from '../faces/input-json.ts';
 import { createPlatform } from '../runtime/platform.ts';
 import { type Arguments, conflict, numberOf } from './arguments.ts';
 import type { Environment } from './home.ts';
 import { createHost } from './host.ts';
+import { readAll } from './piped-input.ts';
 import { openRequest } from './request.ts';
 import { stopOnSignals } from './signals.ts';
-import { readAll, readLines, sinkOf } from './streams.ts';
+import { sinkOf } from './sink.ts';
 
 export interface PrintInput {
   readonly args: Arguments;
@@ -19,10 +20,16 @@ export interface PrintInput {
   readonly env: Environment;
 }
 
+/** Beyond it a timer of Node overflows: almost 25 days. */
+const MAX_TIMEOUT_SECONDS = 2_147_483;
+
 /** Returns the exit status. Throws `CrabError` for a command line that cannot be meant. */
 export async function print({ args, words, env }: PrintInput): Promise<number> {
-  const seconds = numberOf(args, 'timeout', { least: 0, integer: false });
+  const seconds = numberOf(args, 'timeout', { least: 0, most: MAX_TIMEOUT_SECONDS, integer: false });
   const format = outputFormat(args);
+  for (const flag of ['include-partial-messages', 'replay-user-messages'] as const)
+    if (args.has(flag) && format !== 'stream-json')
+      throw new CrabError('usage', `--${flag} needs --output-format stream-json.`);
   const stderr = sinkOf(process.stderr, env);
   const warn = (text: string) => void stderr.write(`crab: ${text}\n`).catch(() => {});
   const prompts = promptsOf(args, words, warn);
@@ -81,7 +88,7 @@ function promptsOf(
       'usage',
       'With --input-format stream-json prompts come on standard input, not as arguments.',
     );
-  return streamedPrompts();
+  return readPrompts(process.stdin);
 }
 
 async function* onePrompt(given: string | undefined, warn: (text: string) => void): AsyncGenerator<Prompt> {
@@ -103,20 +110,12 @@ async function pipedText(hasPrompt: boolean, warn: (text: string) => void): Prom
   } catch {
     return undefined;
   }
+  if (info.isDirectory()) throw new CrabError('input-not-text', 'Standard input is a folder.');
   // A terminal is for people, and /dev/null holds nothing.
   if (info.isCharacterDevice() && (hasPrompt || process.stdin.isTTY)) return undefined;
   const { text, gaveUp } = await readAll(process.stdin, hasPrompt && !info.isFile());
   if (gaveUp) warn('nothing came on standard input; going on without it (use < /dev/null to say so)');
   return text;
-}
-
-async function* streamedPrompts(): AsyncGenerator<Prompt> {
-  let number = 0;
-  for await (const line of readLines(process.stdin)) {
-    number++;
-    const prompt = parsePrompt(line, number);
-    if (prompt !== undefined) yield prompt;
-  }
 }
 
 /** A random UUID (RFC 9562, version 4); it names lines of output and guards nothing. */

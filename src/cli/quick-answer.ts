@@ -12,15 +12,23 @@ export function quickQuestion(argv: readonly string[]): Quick | undefined {
   return argv[0] === '--help' || argv[0] === '-h' ? 'help' : undefined;
 }
 
-/** Returns the exit status. */
+/** Returns the exit status. Throws `CrabError` when nobody can read it. */
 export async function quickAnswer(asked: Quick): Promise<number> {
   const text = asked === 'version' ? `crab ${VERSION}\n` : (await import('./help.ts')).helpText();
+  const bytes = Buffer.from(text);
+  const written = writeNow(bytes);
+  // The stream knows how to wait for a full pipe, and how to say what is wrong with a broken one.
+  if (written < bytes.length) {
+    const { sinkOf } = await import('./sink.ts');
+    await sinkOf(process.stdout, process.env).write(bytes.toString('utf8', written));
+  }
+  return 0;
+}
+
+function writeNow(bytes: Uint8Array): number {
   try {
-    writeSync(1, text);
+    return writeSync(1, bytes);
+  } catch {
     return 0;
-  } catch (error) {
-    // A pipe without blocking that is full, or closed: the stream knows how to wait, and how to be quiet.
-    if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') return 1;
-    return new Promise((resolve) => process.stdout.write(text, (failure) => resolve(failure ? 1 : 0)));
   }
 }

@@ -9,7 +9,7 @@ import type { Environment } from './home.ts';
 import { createHost } from './host.ts';
 import { openRequest } from './request.ts';
 import { stopOnSignals } from './signals.ts';
-import { sinkOf } from './streams.ts';
+import { sinkOf } from './sink.ts';
 import { createTerminal } from './terminal-lines.ts';
 
 /** Exchanges with the model after which a person is asked whether to go on. */

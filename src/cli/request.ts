@@ -16,7 +16,7 @@ import { describeSurroundings } from '../policy/environment.ts';
 import { readGitHead } from '../policy/git.ts';
 import { findInstructions } from '../policy/instructions.ts';
 import { type Arguments, conflict, numberOf } from './arguments.ts';
-import { crabHome, type Environment } from './home.ts';
+import { crabHome, type Environment, workingFolder } from './home.ts';
 
 export interface RequestOptions {
   readonly args: Arguments;
@@ -43,14 +43,6 @@ export async function openRequest(options: RequestOptions): Promise<OpenRequest>
     declaration: await declare(options, cwd),
     commands: [],
   };
-}
-
-function workingFolder(): string {
-  try {
-    return process.cwd();
-  } catch (cause) {
-    throw new CrabError('cwd-missing', 'The working directory does not exist.', { cause });
-  }
 }
 
 function sessionChoice(args: Arguments): SessionChoice {
@@ -129,9 +121,7 @@ async function extraDirectories(args: Arguments): Promise<readonly string[]> {
 async function schemaOf(args: Arguments): Promise<JsonSchema | undefined> {
   const given = args.value('json-schema');
   if (given === undefined) return undefined;
-  const text = given.trimStart().startsWith('{')
-    ? given
-    : await fileText('--json-schema', given.replace(/^@/, ''));
+  const text = /^\s*[{[]/.test(given) ? given : await fileText('--json-schema', given.replace(/^@/, ''));
   let schema: unknown;
   try {
     schema = JSON.parse(text);
@@ -170,7 +160,7 @@ async function instruct(
     args.has('no-context-files') ? NO_FILES : findInstructions({ files, cwd, home: crabHome(env) }),
     readGitHead(files, cwd),
   ]);
-  for (const reason of found.skipped) warn(`Instructions passed over: ${reason}.`);
+  for (const reason of found.skipped) warn(`Instructions passed over: ${reason.replace(/\.$/, '')}.`);
   return {
     ...(system !== undefined && { system }),
     append: [...args.values('append-system-prompt'), ...appended],

@@ -1,20 +1,12 @@
 // Chooses the mode that a command line asks for and runs it. Each mode is loaded when it is chosen, so that none pays
 // for another.
 
-import { CrabError, EXIT } from '../core/errors.ts';
+import { CrabError } from '../core/errors.ts';
 import { type Arguments, readArguments } from './arguments.ts';
 import { quickAnswer } from './quick-answer.ts';
 
-/** Runs to the end and returns the exit status. Never throws. */
+/** Runs to the end and returns the exit status. Throws `CrabError` for what no channel could report. */
 export async function start(argv: readonly string[]): Promise<number> {
-  try {
-    return await choose(argv);
-  } catch (thrown) {
-    return complain(thrown);
-  }
-}
-
-async function choose(argv: readonly string[]): Promise<number> {
   const [first, ...rest] = argv;
   if (first === 'dev') return (await import('./dev.ts')).dev(rest);
   if (first === 'demo') return (await import('./demo.ts')).demo(rest, process.env);
@@ -34,13 +26,4 @@ async function choose(argv: readonly string[]): Promise<number> {
 
 function wantsPrint(args: Arguments): boolean {
   return args.has('print') || args.has('prompt') || args.has('output-format') || args.has('input-format');
-}
-
-function complain(thrown: unknown): number {
-  if (!(thrown instanceof CrabError)) {
-    process.stderr.write(`crab: ${thrown instanceof Error ? thrown.stack : String(thrown)}\n`);
-    return EXIT.failure;
-  }
-  process.stderr.write(`crab: ${thrown.message}\n${thrown.hint}\n`);
-  return thrown.exitCode;
 }
