@@ -40,11 +40,14 @@ export function readArguments(argv: readonly string[]): Arguments {
       add(given, flag, inline, spelling);
     } else {
       const next = argv[at + 1];
-      const isLeftOut = next === undefined || isFlag(next);
-      if (isLeftOut && flag.optional !== true)
+      if (next !== undefined && !isFlag(next)) {
+        add(given, flag, next, spelling);
+        at++;
+      } else if (flag.optional === true) {
+        add(given, flag, '', spelling);
+      } else {
         throw usage(`${spelling} needs a value: ${spelling} ${flag.value}.`);
-      add(given, flag, isLeftOut ? '' : next, spelling);
-      if (!isLeftOut) at++;
+      }
     }
   }
   return {
@@ -102,16 +105,17 @@ export function withValue(args: Arguments, flag: FlagName, value: string): Argum
 export function numberOf(
   args: Arguments,
   name: FlagName,
-  range: { readonly least: number; readonly integer: boolean },
+  range: { readonly least: number; readonly most?: number; readonly integer: boolean },
 ): number | undefined {
   const text = args.value(name);
   if (text === undefined) return undefined;
   const number = text.trim() === '' ? Number.NaN : Number(text);
-  const fits =
-    Number.isFinite(number) && number >= range.least && (!range.integer || Number.isInteger(number));
-  if (fits) return number;
-  const kind = range.integer ? 'a whole number' : 'a number';
-  throw usage(`--${name} ${text} is not ${kind} of at least ${range.least}.`);
+  const { least, most, integer } = range;
+  const fits = Number.isFinite(number) && number >= least && (most === undefined || number <= most);
+  if (fits && (!integer || Number.isInteger(number))) return number;
+  const kind = integer ? 'a whole number' : 'a number';
+  const span = most === undefined ? `of at least ${least}` : `from ${least} to ${most}`;
+  throw usage(`--${name} ${text === '' ? '""' : text} is not ${kind} ${span}.`);
 }
 
 /** Refuses flags that cannot be meant together. */
