@@ -48,14 +48,15 @@ export function splitGlob(pattern: string): { readonly base: string; readonly re
 }
 
 function expandBraces(pattern: string): readonly string[] {
-  const group = firstGroup(pattern);
-  if (group === undefined) return [pattern];
   const result: string[] = [];
-  for (const option of group.options)
-    for (const each of expandBraces(pattern.slice(0, group.start) + option + pattern.slice(group.end))) {
-      if (result.length >= MAX_ALTERNATIVES) return result;
-      result.push(each);
-    }
+  const open = [pattern];
+  for (let next = open.pop(); next !== undefined && result.length < MAX_ALTERNATIVES; next = open.pop()) {
+    const group = firstGroup(next);
+    if (group === undefined) result.push(next);
+    else
+      for (const option of group.options.toReversed())
+        open.push(next.slice(0, group.start) + option + next.slice(group.end));
+  }
   return result;
 }
 

@@ -12,7 +12,7 @@ const MAX_PROGRAM = 5000;
 const MAX_STATES = 1000;
 
 /** Instructions looked at while states are built, for all lines of one search. */
-const MAX_STEPS = 60_000_000;
+const MAX_STEPS = 15_000_000;
 
 /** Stands for bytes that are no text, which no class matches, as for ripgrep. */
 const REPLACEMENT = 0xfffd;
@@ -36,7 +36,8 @@ interface Kind {
 }
 
 interface State {
-  readonly places: readonly number[];
+  /** In order. */
+  readonly places: Uint16Array;
   /** The state after a character of the kind, or true for a match before it. */
   readonly next: (State | true | undefined)[];
   readonly atStart: boolean;
@@ -54,8 +55,15 @@ export function createMatcher(pattern: Pattern): LineMatcher {
   const states = new Map<string, State>();
   let steps = 0;
 
-  const stateOf = (places: readonly number[], atStart: boolean, afterWord: boolean): State => {
-    const key = `${places.join(',')};${atStart ? 's' : ''}${afterWord ? 'w' : ''}`;
+  // Scratch space for one step; a place is marked with the number of the step that met it.
+  const marks = new Uint32Array(program.length);
+  const reached = new Uint16Array(program.length);
+  const open = new Uint16Array(2 * program.length + 2);
+  let mark = 0;
+
+  const stateOf = (places: Uint16Array, atStart: boolean, afterWord: boolean): State => {
+    const flags = (atStart ? 1 : 0) + (afterWord ? 2 : 0);
+    const key = String.fromCharCode(flags, ...places);
     const known = states.get(key);
     if (known !== undefined) return known;
     if (states.size >= MAX_STATES) states.clear();
@@ -64,41 +72,51 @@ export function createMatcher(pattern: Pattern): LineMatcher {
     return state;
   };
 
-  /** The places reached without a character; undefined when one of them is the match. */
-  const reach = (state: State, ahead: { readonly isWord: boolean; readonly atEnd: boolean }) => {
-    const seen = new Set<number>();
-    const open = [...state.places];
-    for (let at = open.pop(); at !== undefined; at = open.pop()) {
-      if (seen.has(at)) continue;
-      seen.add(at);
-      const instruction = program[at];
-      if (instruction?.op === 'match') return undefined;
-      if (instruction?.op === 'jump') open.push(instruction.to);
-      else if (instruction?.op === 'split') open.push(instruction.second, instruction.first);
-      else if (instruction?.op === 'assert' && holds(instruction.what, state, ahead)) open.push(at + 1);
+  /** Puts into `reached` what is reached without a character; its number, or -1 when the match is. */
+  const reach = (state: State, ahead: Ahead): number => {
+    mark++;
+    let count = 0;
+    for (const place of state.places) {
+      let depth = 0;
+      open[depth++] = place;
+      while (depth > 0) {
+        const at = open[--depth] ?? 0;
+        if (marks[at] === mark) continue;
+        marks[at] = mark;
+        reached[count++] = at;
+        const instruction = program[at];
+        if (instruction?.op === 'match') return -1;
+        if (instruction?.op === 'jump') open[depth++] = instruction.to;
+        else if (instruction?.op === 'split') {
+          open[depth++] = instruction.second;
+          open[depth++] = instruction.first;
+        } else if (instruction?.op === 'assert' && holds(instruction.what, state, ahead))
+          open[depth++] = at + 1;
+      }
     }
-    steps += seen.size;
+    steps += count;
     if (steps > MAX_STEPS)
       throw new ToolFailure(
         'The pattern is too costly without ripgrep: make it simpler, or set literal to search for a text.',
       );
-    return seen;
+    return count;
   };
 
   const step = (state: State, kind: Kind): State | true => {
-    const reached = reach(state, { isWord: kind.isWord, atEnd: kind.endsLine });
-    if (reached === undefined) return true;
-    // A match may begin at every character.
-    const places = new Set([0]);
-    for (const at of reached) {
+    const count = reach(state, { isWord: kind.isWord, atEnd: kind.endsLine });
+    if (count === -1) return true;
+    // A match may begin at every character; no other place leads back to the first.
+    let kept = 1;
+    for (let index = 0; index < count; index++) {
+      const at = reached[index] ?? 0;
       const instruction = program[at];
-      if (instruction?.op === 'set' && kind.inSet[instruction.set] === true) places.add(at + 1);
+      if (instruction?.op === 'set' && kind.inSet[instruction.set] === true) open[kept++] = at + 1;
     }
-    const ordered = [...places].sort((a, b) => a - b);
-    return stateOf(ordered, kind.endsLine, kind.isWord);
+    open[0] = 0;
+    return stateOf(open.slice(0, kept).sort(), kind.endsLine, kind.isWord);
   };
 
-  const start = stateOf([0], true, false);
+  const start = stateOf(new Uint16Array(1), true, false);
   return (line) => {
     let state = start;
     for (let at = 0; at < line.length; at++) {
@@ -113,16 +131,18 @@ export function createMatcher(pattern: Pattern): LineMatcher {
       if (next === true) return true;
       state = next;
     }
-    state.accepts ??= reach(state, { isWord: false, atEnd: true }) === undefined;
+    state.accepts ??= reach(state, { isWord: false, atEnd: true }) === -1;
     return state.accepts;
   };
 }
 
-function holds(
-  what: Assertion,
-  state: State,
-  ahead: { readonly isWord: boolean; readonly atEnd: boolean },
-): boolean {
+/** What comes next. */
+interface Ahead {
+  readonly isWord: boolean;
+  readonly atEnd: boolean;
+}
+
+function holds(what: Assertion, state: State, ahead: Ahead): boolean {
   switch (what) {
     case 'start':
       return state.atStart;

@@ -41,7 +41,9 @@ function render(path: string, hunks: readonly DiffHunk[], offset: number) {
   let added = 0;
   let removed = 0;
   for (const hunk of hunks) {
-    const [from, to] = [hunk.oldStart + offset, hunk.newStart + offset];
+    // The format counts from the line before where a side is empty.
+    const from = hunk.oldStart + offset - (hunk.oldLines === 0 ? 1 : 0);
+    const to = hunk.newStart + offset - (hunk.newLines === 0 ? 1 : 0);
     lines.push(`@@ -${from},${hunk.oldLines} +${to},${hunk.newLines} @@`, ...hunk.lines);
     for (const line of hunk.lines) {
       if (line.startsWith('+')) added++;
