@@ -163,7 +163,7 @@ const TABLE: Readonly<Record<EffectKind, readonly string[]>> = {
     'scripts/a',
     'tsc --noEmit',
     'find . -fprint a',
-    'nohup2=1 touch a',
+    'FOO=1 touch a',
     "sh -c 'touch a'",
   ],
   unknown: [
@@ -173,7 +173,6 @@ const TABLE: Readonly<Record<EffectKind, readonly string[]>> = {
     'cat --help-me',
     'git frobnicate',
     'git log --frobnicate',
-    'git log --ext-diff',
     'git push',
     'git fetch',
     'git pull',
@@ -188,7 +187,6 @@ const TABLE: Readonly<Record<EffectKind, readonly string[]>> = {
     'date 0101',
     'date -s x',
     'hostname x',
-    'env',
     'echo $x',
     'echo "$x"',
     'echo `ls`',
@@ -239,9 +237,7 @@ const TABLE: Readonly<Record<EffectKind, readonly string[]>> = {
     'python -m http.server',
     'git remote add a b',
     'git config user.name a',
-    '',
-    '# nothing',
-  ].filter((text) => text !== '' && text !== '# nothing' && text !== 'env'),
+  ],
   dangerous: [
     'rm -rf a',
     'rm -fr a',
@@ -331,6 +327,7 @@ const TABLE: Readonly<Record<EffectKind, readonly string[]>> = {
     'git bisect run a',
     'git submodule foreach a',
     'git -c core.pager=a log',
+    'git log --ext-diff',
     'git -c alias.a=b a',
     'git config core.hooksPath a',
     'git config alias.x "!a"',
@@ -359,10 +356,7 @@ const TABLE: Readonly<Record<EffectKind, readonly string[]>> = {
 
 for (const kind of RANK)
   test(`what is ${kind}`, () => {
-    assert.deepEqual(
-      TABLE[kind].filter((text) => worst(text) !== kind).map((text) => [text, worst(text)]),
-      [],
-    );
+    assert.deepEqual(TABLE[kind], []);
   });
 
 test('what is dangerous outside quotes is only text inside them', () => {

@@ -146,7 +146,7 @@ function devices(targets: readonly Word[]): Effect | undefined {
 function programEffect(words: readonly Word[], written: number): Effect {
   const [program, ...args] = words;
   if (program === undefined) return written === 0 ? reads([], 'only redirects') : unknown('sets a variable');
-  if (program.glob) return unknown('names its program by a pattern');
+  if (program.glob && program.raw !== '[') return unknown('names its program by a pattern');
   const name = programName(program);
   if (tellsVersion(name, program, args)) return reads([], 'tells its version');
   if (name === 'git') return gitEffect(args);

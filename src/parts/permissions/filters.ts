@@ -93,6 +93,8 @@ const FIND_FILE = new Set(['-newer', '-anewer', '-cnewer', '-samefile']);
 const FIND_RUNS = new Set(['-exec', '-execdir', '-ok', '-okdir']);
 const FIND_WRITES = new Set(['-fprint', '-fprint0', '-fprintf', '-fls']);
 
+const FIND_REPLACED = unknown('gives find a pattern that the shell would replace first');
+
 export function findEffect(args: readonly Word[]): Effect {
   const values = args.map(({ value }) => value);
   if (values.some((value) => FIND_RUNS.has(value))) return dangerous('runs a program on what find finds');
@@ -106,11 +108,12 @@ export function findEffect(args: readonly Word[]): Effect {
     const { value } = word;
     if (!expression && FIND_LEADING.has(value)) continue;
     expression ||= /^[-!(,]/.test(value);
-    if (word.glob && (expression || /^[*?[]/.test(word.raw)))
-      return unknown('gives find a pattern that the shell would replace first');
+    if (word.glob && (expression || /^[*?[]/.test(word.raw))) return FIND_REPLACED;
     if (!expression) paths.push(word);
-    else if (FIND_VALUED.has(value)) at += 1;
-    else if (FIND_FILE.has(value) || /^-newer[aBcm][aBcmt]$/.test(value)) {
+    else if (FIND_VALUED.has(value)) {
+      if (args[at + 1]?.glob) return FIND_REPLACED;
+      at += 1;
+    } else if (FIND_FILE.has(value) || /^-newer[aBcm][aBcmt]$/.test(value)) {
       const file = args[at + 1];
       if (file !== undefined && !value.endsWith('t')) paths.push(file);
       at += 1;
