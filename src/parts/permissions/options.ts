@@ -28,7 +28,6 @@ interface Draft {
 
 /** `leading` stops at the first operand, as the options of a program that runs another do. */
 export function readOptions(words: readonly Word[], list: string, leading = false): Options {
-  const known = knownOptions(list);
   const draft: Draft = { seen: new Map(), operands: [], reads: [], writes: [], unknown: undefined };
   let at = 0;
   while (at < words.length) {
@@ -43,26 +42,29 @@ export function readOptions(words: readonly Word[], list: string, leading = fals
     if (!value.startsWith('-') || value === '-') {
       draft.operands.push(...(leading ? words.slice(at - 1) : [word]));
       if (leading) break;
-    } else if (/^-\d+$/.test(value) && known.has('-#')) {
+    } else if (/^-\d+$/.test(value) && kindOf(list, '-#') !== undefined) {
       draft.seen.set('-#', word);
-    } else if (known.has(value) || value.startsWith('--')) {
-      at += readLong(draft, known, word, words[at]);
+    } else if (value.startsWith('--') || kindOf(list, value) !== undefined) {
+      at += readLong(draft, list, word, words[at]);
     } else {
-      at += readCluster(draft, known, word, words[at]);
+      at += readCluster(draft, list, word, words[at]);
     }
     if (draft.unknown !== undefined) break;
   }
   return draft;
 }
 
-function knownOptions(list: string): ReadonlyMap<string, Kind> {
-  const known = new Map<string, Kind>();
-  for (const entry of list.split(' ')) {
-    const suffix = entry.at(-1) ?? '';
-    const kind = isKind(suffix) ? suffix : '';
-    known.set(kind === '' ? entry : entry.slice(0, -1), kind);
+/** Looked up in the text itself: most commands have few options, and a table of each list would cost more. */
+function kindOf(list: string, name: string): Kind | undefined {
+  if (name.includes(' ')) return undefined;
+  for (let at = list.indexOf(name); at !== -1; at = list.indexOf(name, at + 1)) {
+    if (at > 0 && list[at - 1] !== ' ') continue;
+    const end = at + name.length;
+    const suffix = list[end] ?? ' ';
+    if (suffix === ' ') return '';
+    if (isKind(suffix) && (list[end + 1] ?? ' ') === ' ') return suffix;
   }
-  return known;
+  return undefined;
 }
 
 function isKind(suffix: string): suffix is Kind {
@@ -70,15 +72,10 @@ function isKind(suffix: string): suffix is Kind {
 }
 
 /** Returns how many further words it took. */
-function readLong(
-  draft: Draft,
-  known: ReadonlyMap<string, Kind>,
-  word: Word,
-  next: Word | undefined,
-): number {
+function readLong(draft: Draft, list: string, word: Word, next: Word | undefined): number {
   const equals = word.value.startsWith('--') ? word.value.indexOf('=') : -1;
   const name = equals === -1 ? word.value : word.value.slice(0, equals);
-  const kind = known.get(name);
+  const kind = kindOf(list, name);
   if (kind === undefined || (equals !== -1 && kind === '') || word.glob) {
     draft.unknown = name;
     return 0;
@@ -97,15 +94,10 @@ function readLong(
 }
 
 /** `-abc`, where the last letter may take the rest or the next word as its value. */
-function readCluster(
-  draft: Draft,
-  known: ReadonlyMap<string, Kind>,
-  word: Word,
-  next: Word | undefined,
-): number {
+function readCluster(draft: Draft, list: string, word: Word, next: Word | undefined): number {
   for (let index = 1; index < word.value.length; index += 1) {
     const name = `-${word.value[index]}`;
-    const kind = known.get(name);
+    const kind = kindOf(list, name);
     if (kind === undefined || word.glob) {
       draft.unknown = name;
       return 0;
