@@ -82,7 +82,7 @@ const RECORDED_CHUNKS: ModelChunk[] = [
 /** What the bytes mean; an answer that is not done does not end. */
 function decode(reads: readonly (Buffer | string)[], taken: readonly string[] = []): ModelChunk[] {
   const earlier = taken.map((id) => ({ type: 'toolCall', id, name: 'x', arguments: {} }) as const);
-  const decoder = new AnthropicDecoder(createCallIds([assistant(earlier)], () => 0.5));
+  const decoder = new AnthropicDecoder(createCallIds(() => 0.5)([assistant(earlier)]));
   const parser = new SseParser();
   const out: ModelChunk[] = [];
   for (const read of reads) {

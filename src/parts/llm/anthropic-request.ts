@@ -11,6 +11,7 @@ import type {
 } from '../../core/message.ts';
 import type { Effort, ModelRequest, ToolSchema } from '../../core/model.ts';
 import { jsonText, listBytes, rememberEach, rememberLast } from './fragments.ts';
+import { createPrefix } from './prefix.ts';
 import type { AdaptiveThinking } from './providers.ts';
 
 export const API = 'anthropic-messages';
@@ -36,6 +37,7 @@ const COMMA = Buffer.from(',');
 const CLOSE_TURN = Buffer.from(']}');
 const CACHE_MARK = ',"cache_control":{"type":"ephemeral"}}';
 const CLOSE_MARKED_TURN = Buffer.from(`${CACHE_MARK}]}`);
+const OPEN_MESSAGES = Buffer.from(',"messages":[');
 const CLOSE_BODY = Buffer.from(']}');
 
 const OPEN_TURN = {
@@ -52,24 +54,52 @@ export function createRequestEncoder(model: AnthropicModel): (request: ModelRequ
   const systemOf = rememberLast((system) =>
     Buffer.from(`,"system":[${marked(jsonText({ type: 'text', text: system }))}]`),
   );
+  const prefix = createPrefix();
   return (request) => {
+    const { messages, system, tools } = request;
     const head = JSON.stringify(requestHead(request, model)).slice(0, -1);
     const parts: Buffer[] = [Buffer.from(head)];
-    if (request.system.trim() !== '') parts.push(systemOf(request.system));
-    if (request.tools.length > 0) parts.push(toolsOf(request.tools));
-    parts.push(Buffer.from(',"messages":['));
-    addTurns(parts, request.messages, blocksOf);
+    if (system.trim() !== '') parts.push(systemOf(system));
+    if (tools.length > 0) parts.push(toolsOf(tools));
+    parts.push(OPEN_MESSAGES);
+    const settled = settledCount(messages, blocksOf);
+    const encode = (from: number, to: number) => settledTurns(messages.slice(from, to), blocksOf);
+    for (const piece of prefix.upTo(messages, settled, encode)) parts.push(piece);
+    markLast(parts, addTurns(parts, messages.slice(settled), blocksOf));
     parts.push(CLOSE_BODY);
     return parts;
   };
 }
 
-/** Consecutive messages of one role become one turn, so that roles alternate. */
-function addTurns(
-  parts: Buffer[],
-  messages: readonly Message[],
-  blocksOf: (message: Message) => Buffer,
-): void {
+type BlocksOf = (message: Message) => Buffer;
+
+/**
+ * How many messages no later request will encode in another way: those before the turns that may carry a mark. What
+ * follows them begins with a turn of the assistant.
+ */
+function settledCount(messages: readonly Message[], blocksOf: BlocksOf): number {
+  let turns = 0;
+  for (let at = messages.length - 1; at > 0; at--) {
+    const message = messages[at];
+    const opens = message?.role === 'assistant' && messages[at - 1]?.role !== 'assistant';
+    if (!opens || blocksOf(message).length === 0) continue;
+    turns++;
+    // A turn more than can be marked, since the last message may still become another.
+    if (turns > MARKED_TURNS) return at;
+  }
+  return 0;
+}
+
+/** Whole turns with a comma behind them, for what comes next. */
+function settledTurns(messages: readonly Message[], blocksOf: BlocksOf): readonly Buffer[] {
+  const parts: Buffer[] = [];
+  addTurns(parts, messages, blocksOf);
+  if (parts.length > 0) parts.push(COMMA);
+  return parts;
+}
+
+/** Consecutive messages of one role become one turn, so that roles alternate. Returns where the user's turns end. */
+function addTurns(parts: Buffer[], messages: readonly Message[], blocksOf: BlocksOf): readonly number[] {
   const userEnds: number[] = [];
   let open: 'user' | 'assistant' | undefined;
   const close = () => {
@@ -93,6 +123,10 @@ function addTurns(
     parts.push(blocks);
   }
   if (open !== undefined) close();
+  return userEnds;
+}
+
+function markLast(parts: Buffer[], userEnds: readonly number[]): void {
   for (const end of userEnds.slice(-MARKED_TURNS)) {
     // The fragment ends with the brace of its last block, which moves behind the mark.
     parts[end - 1] = (parts[end - 1] ?? CLOSE_TURN).subarray(0, -1);

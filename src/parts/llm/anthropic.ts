@@ -19,6 +19,7 @@ export interface AnthropicSetup {
 export function createAnthropicWire(setup: AnthropicSetup): Wire {
   const adaptive = setup.dialect.adaptive.find(({ ids }) => ids.test(setup.model));
   const { maxOutput } = setup.facts;
+  const callIds = createCallIds(setup.random);
   return {
     api: API,
     path: '/v1/messages',
@@ -27,7 +28,7 @@ export function createAnthropicWire(setup: AnthropicSetup): Wire {
       ...(adaptive?.bound && { 'anthropic-beta': 'thinking-binding-controls-2026-08-01' }),
     },
     encode: createRequestEncoder({ provider: setup.provider, id: setup.model, maxOutput, adaptive }),
-    decoder: (request) => new AnthropicDecoder(createCallIds(request.messages, setup.random)),
+    decoder: (request) => new AnthropicDecoder(callIds(request.messages)),
     explain,
   };
 }

@@ -145,6 +145,8 @@ function exchange(
       answer = new Answer(message, limits, spec.url.host, () => signal.removeEventListener('abort', abort));
       resolve(answer);
     });
+    // A long body takes a while to hand over; the other side may begin with the headers.
+    if (body.length > 1) request.flushHeaders();
     for (const piece of body) request.write(piece);
     request.end();
   });
@@ -172,12 +174,17 @@ function pieces(fragments: readonly Buffer[]): Buffer[] {
   let size = 0;
   for (const [at, fragment] of fragments.entries()) {
     if (size > 0 && size + fragment.length > PIECE_BYTES) {
-      joined.push(Buffer.concat(fragments.slice(from, at), size));
+      joined.push(join(fragments.slice(from, at), size));
       from = at;
       size = 0;
     }
     size += fragment.length;
   }
-  if (size > 0) joined.push(Buffer.concat(fragments.slice(from), size));
+  if (size > 0) joined.push(join(fragments.slice(from), size));
   return joined;
+}
+
+function join(fragments: readonly Buffer[], size: number): Buffer {
+  const only = fragments.length === 1 ? fragments[0] : undefined;
+  return only ?? Buffer.concat(fragments, size);
 }

@@ -59,7 +59,7 @@ const RECORDED_CHUNKS: ModelChunk[] = [
 
 /** What the bytes mean; the body ends after the last read. */
 function decode(reads: readonly (Buffer | string)[]): ModelChunk[] {
-  const decoder = new OpenAiDecoder(createCallIds([], () => 0.5));
+  const decoder = new OpenAiDecoder(createCallIds(() => 0.5)([]));
   const parser = new SseParser();
   const out: ModelChunk[] = [];
   for (const read of reads) {

@@ -18,6 +18,7 @@ export interface OpenAiSetup {
 
 export function createOpenAiWire({ model, baseUrl, facts, dialect, random }: OpenAiSetup): Wire {
   const host = baseUrl.hostname;
+  const callIds = createCallIds(random);
   const isOwn = dialect.completionTokenHosts.some((own) => host === own || host.endsWith(`.${own}`));
   return {
     api: API,
@@ -28,7 +29,7 @@ export function createOpenAiWire({ model, baseUrl, facts, dialect, random }: Ope
       maxTokensField: isOwn ? 'max_completion_tokens' : 'max_tokens',
       efforts: dialect.efforts.find(({ ids }) => ids.test(model)),
     }),
-    decoder: (request) => new OpenAiDecoder(createCallIds(request.messages, random)),
+    decoder: (request) => new OpenAiDecoder(callIds(request.messages)),
     explain,
   };
 }

@@ -4,6 +4,7 @@
 import type { AssistantMessage, ImageContent, Message, TextContent } from '../../core/message.ts';
 import type { Effort, ModelRequest, ToolSchema } from '../../core/model.ts';
 import { jsonBytes, listBytes, rememberEach, rememberLast } from './fragments.ts';
+import { createPrefix } from './prefix.ts';
 import type { EffortNames } from './providers.ts';
 
 export const API = 'openai-completions';
@@ -21,6 +22,7 @@ interface Fragment {
 }
 
 const COMMA = Buffer.from(',');
+const OPEN_MESSAGES = Buffer.from(',"messages":[');
 const CLOSE_BODY = Buffer.from(']}');
 const OPEN_IMAGES = Buffer.from(
   ',{"role":"user","content":[{"type":"text","text":"The images that the tools returned:"},',
@@ -32,25 +34,36 @@ export function createRequestEncoder(model: OpenAiModel): (request: ModelRequest
   const fragmentOf = rememberEach(encodeMessage);
   const toolsOf = rememberEach(encodeTools);
   const systemOf = rememberLast((text) => jsonBytes({ role: 'system', content: text }));
+  const prefix = createPrefix();
   return (request) => {
+    const { messages, system, tools } = request;
     const parts: Buffer[] = [Buffer.from(JSON.stringify(requestHead(request, model)).slice(0, -1))];
-    if (request.tools.length > 0) parts.push(toolsOf(request.tools));
-    parts.push(Buffer.from(',"messages":['));
-    const before = parts.length;
-    if (request.system.trim() !== '') parts.push(COMMA, systemOf(request.system));
-    addMessages(parts, request.messages, fragmentOf);
-    parts[before] = NOTHING;
+    if (tools.length > 0) parts.push(toolsOf(tools));
+    parts.push(OPEN_MESSAGES);
+    const hasSystem = system.trim() !== '';
+    if (hasSystem) parts.push(systemOf(system));
+    const first = parts.length;
+    const settled = settledCount(messages);
+    const encode = (from: number, to: number) => encodeMessages(messages.slice(from, to), fragmentOf);
+    parts.push(...prefix.upTo(messages, settled, encode), ...encode(settled, messages.length));
+    if (!hasSystem) parts[first] = parts[first]?.subarray(1) ?? NOTHING;
     parts.push(CLOSE_BODY);
     return parts;
   };
 }
 
-/** Adds each message with a comma before it. */
-function addMessages(
-  parts: Buffer[],
+/** How many messages no later request will encode in another way: the last may become another, and images wait. */
+function settledCount(messages: readonly Message[]): number {
+  for (let at = messages.length - 2; at > 0; at--) if (messages[at]?.role !== 'toolResult') return at;
+  return 0;
+}
+
+/** Each message with a comma before it. */
+function encodeMessages(
   messages: readonly Message[],
   fragmentOf: (message: Message) => Fragment,
-): void {
+): readonly Buffer[] {
+  const parts: Buffer[] = [];
   let images: Buffer[] = [];
   const flush = () => {
     if (images.length === 0) return;
@@ -67,6 +80,7 @@ function addMessages(
     if (fragment.images.length > 0) images.push(fragment.images);
   }
   flush();
+  return parts;
 }
 
 function encodeTools(tools: readonly ToolSchema[]): Buffer {
