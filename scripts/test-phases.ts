@@ -48,6 +48,8 @@ function testFilesIn(root: string, folder: string): readonly string[] {
 
 function knownToGit(root: string): readonly string[] {
   if (!existsSync(`${root}/.git`)) return [];
-  const list = execFileSync('git', ['ls-files', '-z', '*.test.ts'], { cwd: root, encoding: 'utf8' });
+  // In a container the files often belong to another user, which git refuses unless it is told.
+  const args = ['-c', `safe.directory=${root.replace(/\/$/, '')}`, 'ls-files', '-z', '*.test.ts'];
+  const list = execFileSync('git', args, { cwd: root, encoding: 'utf8' });
   return list.split('\0').filter((file) => file !== '' && existsSync(`${root}/${file}`));
 }

@@ -34,7 +34,9 @@ export interface PlantedTree extends AsyncDisposable {
 
 /** What git knows of and what is new, below `folder`. */
 export function sourceFiles(folder: string): readonly string[] {
-  const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard', folder];
+  // In a container the files often belong to another user, which git refuses unless it is told.
+  const trusted = ['-c', `safe.directory=${ROOT.replace(/\/$/, '')}`];
+  const args = [...trusted, 'ls-files', '-z', '--cached', '--others', '--exclude-standard', folder];
   const files = execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' }).split('\0');
   return files.filter((file) => file !== '' && existsSync(join(ROOT, file)));
 }
