@@ -5,8 +5,8 @@ import { plainCharacters } from './edit-match.ts';
 import { cutText } from './line-window.ts';
 import { splitLines } from './text-diff.ts';
 
-/** Lines of a file that are compared; behind them nothing is looked for. */
-const MAX_FILE_LINES = 50_000;
+/** Lines of a file that are looked at for likeness; behind them only a line that is the same counts. */
+const MAX_COMPARED_LINES = 15_000;
 
 /** Lines of the missing text that take part in the comparison, and lines that are shown. */
 const MAX_OLD_LINES = 30;
@@ -25,9 +25,9 @@ export function describeNearest(text: string, oldText: string): string {
   const old = splitLines(oldText).slice(0, MAX_OLD_LINES);
   if (old.length > 0 && old.every((line) => /^\s*\d+\t/.test(line)))
     return 'Its lines begin with the line numbers that read shows: leave them out.';
-  const lines = splitLines(text).slice(0, MAX_FILE_LINES);
+  const lines = splitLines(text);
   const place = nearest(lines, old);
-  if (place === undefined) return 'No place in the file is similar: read the part that you want to change.';
+  if (place === undefined) return 'No similar place was found: read the part that you want to change.';
   const last = Math.min(place + Math.min(old.length, MAX_SHOWN_LINES), lines.length);
   const numbered = lines
     .slice(place, last)
@@ -64,7 +64,7 @@ function candidates(lines: readonly string[], old: readonly string[]): readonly 
     const pairs = bigrams(anchor);
     for (const [at, line] of lines.entries()) {
       const start = Math.max(0, at - offset);
-      const score = line === anchor ? 1 : dice(pairs, anchor, line);
+      const score = line === anchor ? 1 : at < MAX_COMPARED_LINES ? dice(pairs, anchor, line) : 0;
       if (score > 0.4) scored.set(start, Math.max(scored.get(start) ?? 0, score));
     }
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import type { Files } from '../../core/host.ts';
@@ -120,11 +120,11 @@ describe('edit refuses', () => {
     );
     assert.match(
       await refusal(folder, { old_string: 'FUNCTION GREET(NAME) {', new_string: 'x' }),
-      /No place in the file is similar|upper and lower case/,
+      /No similar place was found|upper and lower case/,
     );
     assert.match(
       await refusal(folder, { old_string: 'quite another thing', new_string: 'x' }),
-      /No place in the file is similar/,
+      /No similar place was found/,
     );
     assert.match(
       await refusal(folder, { old_string: '3\t\tconsole.log(text);\n4\t\treturn text;', new_string: 'x' }),
@@ -165,7 +165,7 @@ describe('edit refuses', () => {
     assert.equal(
       await refusal(folder, { edits }),
       [
-        'Change 2 of 3: old_string was not found in a.js. No place in the file is similar: read the part that you want to change.',
+        'Change 2 of 3: old_string was not found in a.js. No similar place was found: read the part that you want to change.',
         'Change 3 of 3: old_string occurs 2 times in a.js, at lines 3, 8. Add lines around it until it is unique, or set replace_all.',
         'Nothing was written.',
       ].join('\n'),
@@ -318,12 +318,34 @@ describe('many edits of one file at the same time', () => {
   });
 
   test('do lose some when each has a queue of its own, which shows that the queue is what keeps them', async () => {
-    await using folder = await folderWith(content);
-    await Promise.all(
-      inputs.map((input) => toolNamed(createFileTools({ ripgrep: null }), 'edit').run(input, folder.context)),
-    );
-    assert.notEqual(await readFile(folder.at('a.js'), 'utf8'), expected);
+    const local = createLocalFiles();
+    const allHaveRead = Promise.withResolvers<void>();
+    let readers = 0;
+    const files: Files = {
+      ...local,
+      read: async (path, range) => {
+        const bytes = await local.read(path, range);
+        if (++readers === count) allHaveRead.resolve();
+        await allHaveRead.promise;
+        return bytes;
+      },
+    };
+    await using folder = await createTestFolder({ files });
+    await writeFile(folder.at('a.js'), content);
+    const alone = () => toolNamed(createFileTools({ ripgrep: null }), 'edit');
+    await Promise.all(inputs.map((input) => alone().run(input, folder.context)));
+    assert.equal((await readFile(folder.at('a.js'), 'utf8')).match(/done/g)?.length, 1);
   });
+});
+
+test('paths are shown as they were named, also below a working directory that is a link', async () => {
+  await using folder = await folderWith('old\n');
+  await symlink('.', folder.at('link'));
+  const context = { ...folder.context, identity: { ...folder.context.identity, cwd: folder.at('link') } };
+  const text = await runForText(edit, { path: 'a.js', old_string: 'old', new_string: 'new' }, context);
+  assert.match(text, /^Edited a\.js, line 1/);
+  assert.equal(await runForText(toolNamed(tools, 'grep'), { pattern: 'new' }, context), 'a.js:1: new');
+  assert.equal(await runForText(toolNamed(tools, 'find'), { pattern: '*.js' }, context), 'a.js');
 });
 
 test('a diff that is shown can be applied', async () => {

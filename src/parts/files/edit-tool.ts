@@ -12,8 +12,8 @@ import { describeNearest } from './edit-nearest.ts';
 import { editReport, lineNumbers } from './edit-report.ts';
 import { readWhole, type Seen } from './read-record.ts';
 import { decodeText, encodeText, type Hunk, splice, type TextFile, unencodable } from './text-file.ts';
-import { filePath, renamed, renamedFile, shownPath, textArgument, writePlan } from './tool-path.ts';
-import type { Mutation } from './write-tool.ts';
+import { filePath, renamed, renamedFile, textArgument, writePlan } from './tool-path.ts';
+import { type Mutation, type MutationTarget, mutationTarget } from './write-tool.ts';
 
 const CHANGE = {
   old_string: { type: 'string' },
@@ -55,9 +55,9 @@ export function createEditTool(mutation: Mutation): Tool {
     prepare,
     plan: async (input, cwd) => writePlan(filePath(input, cwd)),
     run: async (input, context) => {
-      const path = await context.files.resolve(filePath(input, context.identity.cwd));
+      const target = await mutationTarget(input, context);
       const changes = changesOf(input);
-      return mutation.queue.run(path, () => edit(path, changes, context, mutation));
+      return mutation.queue.run(target.path, () => edit(target, changes, context, mutation));
     },
     show: (input) => show(input, mutation),
   };
@@ -107,16 +107,16 @@ function nameOf(at: number, count: number): string {
 }
 
 async function edit(
-  path: string,
+  target: MutationTarget,
   changes: readonly Change[],
   context: ToolContext,
   mutation: Mutation,
 ): Promise<ToolOutput> {
   context.signal.throwIfAborted();
-  if (changes.some((change) => change.oldText === '')) return create(path, changes, context, mutation);
+  if (changes.some((change) => change.oldText === '')) return create(target, changes, context, mutation);
   const { files, state, signal } = context;
+  const { path, shown } = target;
   const bytes = await readWhole(files, path);
-  const shown = shownPath(path, context.identity.cwd);
   const file = decodeText(bytes);
   if (file === undefined)
     throw new ToolFailure(`Cannot edit ${shown}: it is ${nameBinary(bytes)}, not text.`);
@@ -134,13 +134,12 @@ async function edit(
 }
 
 async function create(
-  path: string,
+  { path, shown }: MutationTarget,
   changes: readonly Change[],
   context: ToolContext,
   mutation: Mutation,
 ): Promise<ToolOutput> {
-  const { files, state, identity } = context;
-  const shown = shownPath(path, identity.cwd);
+  const { files, state } = context;
   const [change] = changes;
   if ((await files.info(path)) !== undefined)
     throw new ToolFailure(`${shown} exists, so old_string must not be empty: give the text to replace.`);

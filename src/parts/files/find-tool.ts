@@ -78,7 +78,7 @@ async function find(input: JsonObject, context: ToolContext, ripgrep: Ripgrep): 
   const paths = await matching(root, pattern, context, ripgrep);
   const newest = await newestFirst(root, paths, context);
   const limit = countArgument(input, 'limit', { least: 1, most: MAX_LIMIT, otherwise: DEFAULT_LIMIT });
-  const lines = newest.slice(0, limit).map((path) => shownPath(join(root, path), context.identity.cwd));
+  const lines = newest.slice(0, limit).map((path) => shownPath(join(named, path), context.identity.cwd));
   const { withinBytes } = await import('./match-report.ts');
   const { kept, cut } = withinBytes(lines);
   const truncated = cut || newest.length > limit;

@@ -75,16 +75,17 @@ async function search(input: JsonObject, context: ToolContext, ripgrep: Ripgrep)
   if (/[\r\n]/.test(pattern))
     throw new ToolFailure('A search looks at one line at a time: give a pattern for one line.');
   const { cwd } = context.identity;
+  const named = searchPath(input, cwd);
   const glob = textArgument(input, 'glob');
   const accepts = await fileFilter(glob);
-  const query = { ...(await queryOf(input, pattern, context)), ...nameGlobOf(glob) };
+  const query = { ...(await queryOf(input, named, context)), ...nameGlobOf(glob) };
   const { createMatchReport } = await import('./match-report.ts');
   const report = createMatchReport({
     title: `grep ${pattern}`,
     output: outputOf(input),
     limit: countArgument(input, 'limit', { least: 1, most: MAX_LIMIT, otherwise: DEFAULT_LIMIT }),
     context: query.context,
-    locate: (path) => join(query.root, path),
+    locate: (path) => (query.file === undefined ? join(named, path) : named),
     cwd,
     accepts,
   });
@@ -104,15 +105,14 @@ function outputOf(input: JsonObject): SearchOutput {
   return output === 'files' || output === 'count' ? output : 'content';
 }
 
-async function queryOf(input: JsonObject, pattern: string, context: ToolContext): Promise<SearchQuery> {
-  const path = searchPath(input, context.identity.cwd);
+async function queryOf(input: JsonObject, path: string, context: ToolContext): Promise<SearchQuery> {
   const info = await context.files.info(path);
   if (info === undefined) throw new ToolFailure(`Cannot search ${path}: it does not exist.`);
   if (info.kind === 'other')
     throw new ToolFailure(`Cannot search ${path}: it is a ${info.what ?? 'device'}, not a file or folder.`);
   const resolved = await context.files.resolve(path);
   return {
-    pattern,
+    pattern: textArgument(input, 'pattern'),
     literal: input['literal'] === true,
     ignoreCase: input['ignore_case'] === true,
     context: countArgument(input, 'context', { least: 0, most: MAX_CONTEXT, otherwise: 0 }),

@@ -124,14 +124,15 @@ async function run(
   const signal = AbortSignal.any([context.signal, stop.signal]);
   let rest = '';
   const onOutput = (text: string) => {
-    if (stop.signal.aborted) return;
-    const pieces = (rest + text).split(separator);
-    rest = pieces.pop() ?? '';
-    for (const piece of pieces) {
-      if (visit(piece)) continue;
-      stop.abort();
-      return;
+    let at = 0;
+    for (let end = text.indexOf(separator); end !== -1; at = end + 1, end = text.indexOf(separator, at)) {
+      if (stop.signal.aborted) return;
+      const piece = rest + text.slice(at, end);
+      rest = '';
+      if (!visit(piece)) stop.abort();
     }
+    // A piece that is longer than any may be is known by its length: the rest of it need not be kept.
+    if (rest.length <= MAX_EVENT_LENGTH) rest += text.slice(at);
   };
   try {
     const keep = { head: 4096, tail: 4096 };

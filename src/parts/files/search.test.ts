@@ -20,10 +20,11 @@ const exec: Exec = (request, signal) =>
   new Promise((settle, reject) => {
     const [program = '', ...args] = request.argv;
     const child = spawn(program, args, { cwd: request.cwd, signal, stdio: ['ignore', 'pipe', 'pipe'] });
+    // As the real one does, it keeps a part of what it hands on.
     let stdout = '';
     let stderr = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      stdout += text;
+      if (stdout.length < 4096) stdout += text;
       request.onOutput?.(text);
     });
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -191,6 +192,14 @@ describe('grep', () => {
     assert.equal(
       await both('grep', { pattern: 'x' }, folder),
       `a.txt:1: x${'y'.repeat(499)}…\n[Not shown: 1 matching in lines longer than 64 KB.]`,
+    );
+  });
+
+  test('does not keep a line of any length in memory', async () => {
+    await using folder = await folderOf({ 'a.js': `${'xy'.repeat(10_000_000)}\n`, 'b.js': 'x\n' });
+    assert.equal(
+      await both('grep', { pattern: '^xy' }, folder),
+      'No matches.\n[Not shown: 1 matching in lines longer than 64 KB.]',
     );
   });
 

@@ -49,7 +49,8 @@ export function absolutePath(path: string, cwd: string): string {
     throw new ToolFailure(
       `${path} begins with ~, which only a shell expands: give an absolute path, or ./${path} for such a name.`,
     );
-  if (path.includes('\0')) throw new ToolFailure(`${JSON.stringify(path)}: a path cannot hold a NUL byte.`);
+  if (path.includes('\0') || !path.isWellFormed())
+    throw new ToolFailure(`${JSON.stringify(path)}: a path cannot hold a NUL byte or half a character.`);
   return resolve(cwd, path);
 }
 

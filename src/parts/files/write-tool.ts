@@ -36,8 +36,9 @@ export function createWriteTool(mutation: Mutation): Tool {
     prepare,
     plan: async (input, cwd) => writePlan(filePath(input, cwd)),
     run: async (input, context) => {
-      const path = await context.files.resolve(filePath(input, context.identity.cwd));
-      return mutation.queue.run(path, () => replace(path, textArgument(input, 'content'), context, mutation));
+      const target = await mutationTarget(input, context);
+      const content = textArgument(input, 'content');
+      return mutation.queue.run(target.path, () => replace(target, content, context, mutation));
     },
     show: async (input): Promise<Display> => {
       const content = textArgument(input, 'content');
@@ -59,18 +60,31 @@ function prepare(input: JsonObject): JsonObject {
   return { ...named, content: `${JSON.stringify(content, null, 2)}\n` };
 }
 
+/** A file that is to be changed. */
+export interface MutationTarget {
+  /** Resolved: the key of the queue and of what was read. */
+  readonly path: string;
+  /** What the model and the person call it. */
+  readonly shown: string;
+}
+
+export async function mutationTarget(input: JsonObject, context: ToolContext): Promise<MutationTarget> {
+  const named = filePath(input, context.identity.cwd);
+  return { path: await context.files.resolve(named), shown: shownPath(named, context.identity.cwd) };
+}
+
 async function replace(
-  path: string,
+  target: MutationTarget,
   content: string,
   context: ToolContext,
   mutation: Mutation,
 ): Promise<ToolOutput> {
-  const { files, state, identity, signal } = context;
+  const { files, state, signal } = context;
+  const { path, shown } = target;
   signal.throwIfAborted();
-  const shown = shownPath(path, identity.cwd);
   const exists = (await files.info(path)) !== undefined;
   const before = exists ? await readWhole(files, path) : new Uint8Array();
-  if (before.length > 0) await mayReplace(before, path, context, mutation.record);
+  if (before.length > 0) await mayReplace(before, target, context, mutation.record);
   const old = before.length > 0 ? decodeText(before) : undefined;
   const { bytes, format } = encode(content, old);
   signal.throwIfAborted();
@@ -86,13 +100,12 @@ async function replace(
 
 async function mayReplace(
   before: Uint8Array,
-  path: string,
+  { path, shown }: MutationTarget,
   context: ToolContext,
   record: ReadRecord,
 ): Promise<void> {
   const seen = await record.compare(context.state, path, before);
   if (seen === 'same') return;
-  const shown = shownPath(path, context.identity.cwd);
   throw new ToolFailure(
     seen === 'changed'
       ? `${shown} has changed since you read it, and was left as it is. Read it again, then write; or change a part of it with edit.`
