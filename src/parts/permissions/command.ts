@@ -3,9 +3,9 @@
 // `unknown`, and a text with anything that expands is `unknown` as a whole, though still searched for danger.
 
 import { findDanger, judgeAssignment } from './dangers.ts';
-import { dangerous, type Effect, type EffectKind, reads, unknown } from './effect.ts';
+import { dangerous, type Effect, type EffectKind, pathIn, reads, unknown } from './effect.ts';
 import { awkEffect, findEffect, sedEffect } from './filters.ts';
-import { gitEffect } from './git-commands.ts';
+import { gitEffect, gitSubcommand } from './git-commands.ts';
 import { isHarmlessDevice } from './path-scope.ts';
 import { readerEffect } from './readers.ts';
 import { type Script, type SimpleCommand, tokenize, type Word } from './tokenize.ts';
@@ -82,19 +82,13 @@ function understand(text: string, circumstances: Circumstances, level: Level): U
         : pipeSeen || index > 0;
     const folders = places[index] ?? level.folders;
     const unwrapped = unwrap(command.words);
-    const inner =
-      script.doubt === undefined && level.nested < MAX_NESTED_SHELLS ? shellText(unwrapped.words) : undefined;
-    if (
-      inner !== undefined &&
-      command.redirects.length === 0 &&
-      command.assignments.length === 0 &&
-      unwrapped.assignments.length === 0
-    ) {
+    const inner = level.nested < MAX_NESTED_SHELLS ? shellText(unwrapped.words) : undefined;
+    if (inner !== undefined) {
       const names = [...level.names, ...namesOf(command.words), ...namesOf(unwrapped.words)];
       const below = understand(inner, circumstances, { folders, nested: level.nested + 1, piped, names });
       parts.push(...below.parts);
       doubt ??= below.parts.length === 0 ? 'runs an empty text' : below.doubt;
-      continue;
+      if (script.doubt === undefined && onlyRunsText(command, unwrapped)) continue;
     }
     const effect = effectOf(command, unwrapped, { piped, chained });
     parts.push(partOf(command, unwrapped, effect, { folders, level, home: circumstances.home }));
@@ -107,12 +101,28 @@ function doubted(part: CommandPart, doubt: string): CommandPart {
   return { ...part, effect: 'unknown', reason: `is part of a command that ${doubt}` };
 }
 
-/** The text that `sh -c` runs, when it is nothing else. */
+/** The text that `sh -c` or `eval` runs. */
 function shellText(words: readonly Word[]): string | undefined {
-  const [program, option, text, ...more] = words;
-  if (program === undefined || text === undefined || more.length > 0 || text.glob) return undefined;
-  if (!/^(?:ba|da|z)?sh$/.test(programName(program)) || !/^-l?c$/.test(option?.value ?? '')) return undefined;
-  return text.value;
+  const [program, option, text] = words;
+  if (program === undefined) return undefined;
+  if (program.value === 'eval')
+    return words
+      .slice(1)
+      .map(({ value }) => value)
+      .join(' ');
+  const shell = /^(?:ba|da|z)?sh$/.test(programName(program)) && /^-l?c$/.test(option?.value ?? '');
+  return shell ? text?.value : undefined;
+}
+
+/** The text is all there is to judge; otherwise the shell around it is judged as well. */
+function onlyRunsText({ words, assignments, redirects }: SimpleCommand, unwrapped: Unwrapped): boolean {
+  return (
+    unwrapped.words.length === 3 &&
+    unwrapped.words[0]?.value !== 'eval' &&
+    words.every(({ glob }) => !glob) &&
+    redirects.length + assignments.length + unwrapped.assignments.length === 0 &&
+    !unwrapped.wrappers.includes('nohup')
+  );
 }
 
 function effectOf(
@@ -189,16 +199,9 @@ function partOf(
     writes: toPaths(effect.writes),
     streams: toPaths(streams),
     landings: toPaths(effect.landings),
-    mentions: toPaths(
-      [...words.slice(1), ...command.redirects.map(({ target }) => target)].map(valueOfOption),
-    ),
+    mentions: toPaths([...words.slice(1), ...command.redirects.map(({ target }) => target)].map(pathIn)),
     globs: words.filter(({ glob }) => glob).map(({ value }) => value),
   };
-}
-
-function valueOfOption(word: Word): Word {
-  const value = /^--?[\w-]+=([\s\S]+)$/.exec(word.value)?.[1];
-  return value === undefined ? word : { ...word, value, raw: value };
 }
 
 /** Programs whose arguments hold another command: a rule about that one means it here as well. */
@@ -218,6 +221,7 @@ function namesOf(words: readonly Word[]): readonly string[] {
     values.join(' '),
     [last, ...values.slice(1)].join(' '),
   ];
+  if (last === 'git') names.push(['git', ...gitSubcommand(values.slice(1))].join(' '));
   if (!RUNS_ANOTHER.has(last)) return names;
   // Bounded, because a long list of words would make as many texts.
   const starts = values.slice(1, 20).map((_, index) => values.slice(index + 1).join(' '));

@@ -44,17 +44,18 @@ export function unknownOption(program: string, option: string): Effect {
 }
 
 /** Absolute, of the home folder, or climbing: a word that can lead out of the folder it is used in. */
-export function leadsOut({ value }: Word): boolean {
-  const path = value.startsWith('-') && value.includes('=') ? value.slice(value.indexOf('=') + 1) : value;
-  return path.startsWith('/') || path.startsWith('~') || path.split('/').includes('..');
+export function leadsOut(word: Word): boolean {
+  const { value } = pathIn(word);
+  return value.startsWith('/') || value.startsWith('~') || value.split('/').includes('..');
 }
 
 /** The paths among words whose meaning is not known one by one. */
 export function outwardPaths(words: readonly Word[]): readonly Word[] {
-  return words.filter(leadsOut).map((word) => {
-    const { value } = word;
-    if (!value.startsWith('-') || !value.includes('=')) return word;
-    const path = value.slice(value.indexOf('=') + 1);
-    return { ...word, value: path, raw: path };
-  });
+  return words.filter(leadsOut).map(pathIn);
+}
+
+/** What an option such as `--out=/x` or `-C/x` holds; any other word is itself. */
+export function pathIn(word: Word): Word {
+  const value = /^(?:--?[\w-]+=|-[A-Za-z](?=\/|~|\.\.))([\s\S]+)$/.exec(word.value)?.[1];
+  return value === undefined ? word : { ...word, value, raw: value };
 }

@@ -198,7 +198,19 @@ const DENYING: [string, string[], string[]][] = [
     ],
     ['ls', 'echo rm a', 'git rm a', "grep 'rm a' f"],
   ],
-  ['Bash(git push *)', ['git push', 'git push origin', 'ls | git push'], ['git status']],
+  [
+    'Bash(git push *)',
+    [
+      'git push',
+      'git push origin',
+      'ls | git push',
+      'git -C src --no-pager push',
+      'git --git-dir x push',
+      'sh -c "git push $x"',
+      'eval "ls; git push"',
+    ],
+    ['git status'],
+  ],
   [
     'Read(.env)',
     [
@@ -335,7 +347,7 @@ test('a verdict says which rule or fact decided, and what would allow it', async
   assert.deepEqual(await gate.check(touches('write', 'src/a.ts')), {
     decision: 'ask',
     reason:
-      'It writes inside the workspace; --allowedTools "Write(/src/a.ts)" or --permission-mode acceptEdits would allow it.',
+      '/work/app/src/a.ts would be written; --allowedTools "Write(/src/a.ts)" or --permission-mode acceptEdits would allow it.',
     column: 'write',
   });
   assert.deepEqual(await gate.check(runs('mkdir out', 'plan')), {
@@ -401,6 +413,14 @@ test('a grant is no wider than what was asked', async () => {
     touches('write', 'src/a.tsx'),
   ];
   for (const request of others) assert.equal((await gate.check(request)).decision, 'ask');
+});
+
+test('a command that runs outside the workspace is asked about, whatever its parts may do', async () => {
+  const elsewhere: GateRequest = asks('bash', { kind: 'command', command: 'ls', cwd: '/etc' });
+  const within: GateRequest = asks('bash', { kind: 'command', command: 'ls', cwd: `${CWD}/src` });
+  assert.deepEqual(await decisions({}, [elsewhere, within]), ['ask', 'allow']);
+  assert.deepEqual(await decisions({ allow: ['Bash(ls *)'] }, [elsewhere]), ['ask']);
+  assert.deepEqual(await decisions({ allow: ['Bash(ls)'] }, [elsewhere]), ['allow']);
 });
 
 test('what no rule can lift has no grant', async () => {

@@ -67,6 +67,7 @@ class RuleGate implements PermissionGate {
     const known = home === undefined ? {} : { home };
     this.#options = { cwd, resolve, ...known };
     this.#surveyor = {
+      cwd,
       scope: createPathScope({ roots: [cwd, ...directories], resolve, ...known }),
       ...known,
     };
@@ -165,7 +166,8 @@ class RuleGate implements PermissionGate {
       if (matcher === undefined) return undefined;
       first ??= matcher.rule;
     }
-    return first;
+    // Rules for the parts say nothing of a folder outside; one for the whole command does.
+    return surveyed.outsideFolder ? undefined : first;
   }
 
   #remember(request: GateRequest, what: Remembered): void {

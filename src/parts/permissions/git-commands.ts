@@ -98,6 +98,14 @@ const DESTRUCTIVE: Readonly<Record<string, string>> = {
   mergetool: 'runs a program that git is configured with',
 };
 
+/** The subcommand and what follows: `git -C x --no-pager push` is as much a `git push`. */
+export function gitSubcommand(args: readonly string[]): readonly string[] {
+  let at = 0;
+  while (args[at]?.startsWith('-'))
+    at += /^(?:-[Cc]|--(?:git-dir|work-tree|namespace|exec-path|config-env))$/.test(args[at] ?? '') ? 2 : 1;
+  return args.slice(at);
+}
+
 export function gitEffect(args: readonly Word[]): Effect {
   const before = readOptions(args, GLOBAL, true);
   const at = args.length - before.operands.length;

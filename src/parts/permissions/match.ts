@@ -38,7 +38,11 @@ export function createMatcher(rule: Rule, options: MatchOptions): Matcher {
     mayRestrict: (request, survey) =>
       text.about !== undefined &&
       request.access.kind === 'command' &&
-      survey.parts.some(({ part }) => part.globs.some((glob) => mayMeet(glob, spec ?? ''))),
+      survey.parts.some(
+        ({ part }) =>
+          (text.about === 'read' || part.effect !== 'read') &&
+          part.globs.some((glob) => mayMeet(glob, spec ?? '')),
+      ),
     covers: (request, survey) => covers(request, survey, { text, command, paths }),
     coversPart: (request, part) =>
       command !== undefined &&

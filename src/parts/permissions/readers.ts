@@ -256,8 +256,13 @@ const SPECIAL: Readonly<Record<string, (args: readonly Word[]) => Effect>> = {
     const filterGiven = seen.has('-f') || seen.has('--from-file');
     return reads([...named, ...files, ...(filterGiven ? operands : operands.slice(1))]);
   },
-  echo: () => reads([]),
-  printf: (args) => withoutVariable(args, []),
+  // Their words are text, but for a pattern, which tells the names in a folder.
+  echo: (args) => reads(args.filter(({ glob }) => glob)),
+  printf: (args) =>
+    withoutVariable(
+      args,
+      args.filter(({ glob }) => glob),
+    ),
   test: (args) => withoutVariable(args, pathsOfTest(args)),
   '[': (args) => withoutVariable(args, pathsOfTest(args)),
   tar(args) {

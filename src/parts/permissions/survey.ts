@@ -28,15 +28,28 @@ export interface Survey {
   /** Of a command; empty for everything else. */
   readonly parts: readonly SurveyedPart[];
   readonly doubt: string | undefined;
+  /** A command runs outside the workspace. */
+  readonly outsideFolder: boolean;
 }
 
 export interface Surveyor {
+  /** The workspace. */
+  readonly cwd: string;
   readonly scope: PathScope;
   readonly home?: string;
 }
 
+interface Finding {
+  readonly column: Column;
+  readonly fact: string;
+}
+
 /** From the least to the most serious. */
 const SEVERITY: readonly Column[] = ['read', 'write', 'outside', 'dangerous'];
+
+function worse(one: Finding, other: Finding): Finding {
+  return SEVERITY.indexOf(other.column) > SEVERITY.indexOf(one.column) ? other : one;
+}
 
 export async function survey(request: GateRequest, surveyor: Surveyor): Promise<Survey> {
   const { access } = request;
@@ -46,6 +59,7 @@ export async function survey(request: GateRequest, surveyor: Surveyor): Promise<
     touches: [],
     parts: [],
     doubt: undefined,
+    outsideFolder: false,
   });
   switch (access.kind) {
     case 'none':
@@ -73,19 +87,20 @@ async function surveyFiles(
   { scope }: Surveyor,
 ): Promise<Survey> {
   const touches = await touch(how, paths, scope);
-  const judged = touches.map((one) => ({ ...judgeTouch(one), one }));
-  const worst = judged.reduce((a, b) => (SEVERITY.indexOf(b.column) > SEVERITY.indexOf(a.column) ? b : a), {
-    column: how as Column,
-    fact: how === 'read' ? 'it reads inside the workspace' : 'it writes inside the workspace',
-  });
-  return { column: worst.column, fact: worst.fact, touches, parts: [], doubt: undefined };
+  const [first = 'the workspace'] = paths;
+  const ordinary: Finding = {
+    column: how,
+    fact: `${shorten(first)} would be ${how === 'read' ? 'read' : 'written'}`,
+  };
+  const found = touches.map(judgeTouch).reduce(worse, ordinary);
+  return { ...found, touches, parts: [], doubt: undefined, outsideFolder: false };
 }
 
 function touch(how: 'read' | 'write', paths: readonly string[], scope: PathScope): Promise<readonly Touch[]> {
   return Promise.all(paths.map(async (asked) => ({ how, asked, place: await scope.locate(asked) })));
 }
 
-function judgeTouch({ how, asked, place }: Touch): { readonly column: Column; readonly fact: string } {
+function judgeTouch({ how, asked, place }: Touch): Finding {
   const path = shorten(asked);
   switch (place.where) {
     case 'inside':
@@ -105,21 +120,25 @@ function judgeTouch({ how, asked, place }: Touch): { readonly column: Column; re
   }
 }
 
-async function surveyCommand(command: string, cwd: string, { scope, home }: Surveyor): Promise<Survey> {
+async function surveyCommand(command: string, cwd: string, surveyor: Surveyor): Promise<Survey> {
+  const { scope, home } = surveyor;
   const { parts, doubt } = understandCommand(command, { cwd, ...(home !== undefined && { home }) });
   const surveyed = await Promise.all(parts.map((part) => surveyPart(part, scope)));
-  const start = { column: 'read' as Column, fact: 'it only reads inside the workspace' };
-  const worst = surveyed.reduce<{ column: Column; fact: string }>(
-    (a, b) => (SEVERITY.indexOf(b.column) > SEVERITY.indexOf(a.column) ? b : a),
-    parts.length === 0 ? { column: 'outside', fact: `the command ${doubt ?? 'is empty'}` } : start,
-  );
-  const doubted = doubt !== undefined && worst.column !== 'dangerous';
+  // Most programs look around where they run, whether or not they are given a path.
+  const folder = cwd === surveyor.cwd ? [] : await touch('read', [cwd], scope);
+  const start: Finding =
+    parts.length === 0
+      ? { column: 'outside', fact: `the command ${doubt ?? 'is empty'}` }
+      : { column: 'read', fact: 'it only reads inside the workspace' };
+  const found = [...surveyed, ...folder.map(judgeTouch)].reduce(worse, start);
+  const doubted = doubt !== undefined && found.column !== 'dangerous';
   return {
-    column: worst.column,
-    fact: doubted ? `the command ${doubt}, so what it does cannot be told beforehand` : worst.fact,
-    touches: surveyed.flatMap(({ touches }) => touches),
+    column: found.column,
+    fact: doubted ? `the command ${doubt}, so what it does cannot be told beforehand` : found.fact,
+    touches: [...surveyed.flatMap(({ touches }) => touches), ...folder],
     parts: surveyed,
     doubt,
+    outsideFolder: folder.some(({ place }) => place.where !== 'inside' && place.where !== 'protected'),
   };
 }
 
@@ -141,13 +160,8 @@ async function surveyPart(part: CommandPart, scope: PathScope): Promise<Surveyed
     const spill = `\`${shorten(name)}\` prints into ${shorten(spilled.asked)}, which is outside the workspace`;
     return { part, touches, column: 'dangerous', fact: spill };
   }
-  const worst = touches
-    .map(judgeTouch)
-    .reduce((a, b) => (SEVERITY.indexOf(b.column) > SEVERITY.indexOf(a.column) ? b : a), {
-      column: part.effect as Column,
-      fact,
-    });
-  return { part, touches, ...worst };
+  const found = touches.map(judgeTouch).reduce(worse, { column: part.effect, fact });
+  return { part, touches, ...found };
 }
 
 const SHOWN_CHARACTERS = 100;

@@ -102,7 +102,10 @@ const PYTHON_MODULES = new Set([
 /** Undefined when it is not a program of the project. `name` has lost its folder; `word` still shows it. */
 export function projectEffect(name: string, word: Word, args: readonly Word[]): Effect | undefined {
   if (!runsProject(name, word, args)) return undefined;
-  const program = word.value.includes('/') ? [word] : [];
+  const script = INTERPRETERS.test(name)
+    ? args.filter(({ value }) => !value.startsWith('-')).slice(0, 1)
+    : [];
+  const program = word.value.includes('/') && name === word.value ? [word] : script;
   return writes([], PROJECT, [...program, ...outwardPaths(args)]);
 }
 
