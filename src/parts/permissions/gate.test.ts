@@ -203,6 +203,10 @@ const DENYING: [string, string[], string[]][] = [
     [
       'git push',
       'git push origin',
+      'git -C src --no-pager push',
+      'git --git-dir x push',
+      'sh -c "git push $x"',
+      'eval "ls; git push"',
       'ls | git push',
       'git -C src --no-pager push',
       'git --git-dir x push',

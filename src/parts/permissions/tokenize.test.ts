@@ -1,3 +1,5 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the shell's variables, not templates.
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { tokenize } from './tokenize.ts';
