@@ -76,7 +76,9 @@ function readLong(draft: Draft, list: string, word: Word, next: Word | undefined
   const equals = word.value.startsWith('--') ? word.value.indexOf('=') : -1;
   const name = equals === -1 ? word.value : word.value.slice(0, equals);
   const kind = kindOf(list, name);
-  if (kind === undefined || (equals !== -1 && kind === '') || word.glob) {
+  // `--include=*.ts` can only become words that begin alike, but a path has to be known.
+  const open = word.glob && (equals === -1 || /[*?[]/.test(name) || kind === '@' || kind === '>');
+  if (kind === undefined || (equals !== -1 && kind === '') || open) {
     draft.unknown = name;
     return 0;
   }
