@@ -412,24 +412,24 @@ test('what is dangerous outside quotes is only text inside them', () => {
 });
 
 const PATHS: [string, Partial<Record<'reads' | 'writes' | 'streams' | 'landings', string[]>>][] = [
-  ['cat a /etc/b ~/c ../d', { reads: ['/work/app/a', '/etc/b', '/home/ann/c', '/work/app/../d'] }],
-  ['grep /etc/x a', { reads: ['/work/app/a'] }],
-  ['grep -f p -e x a', { reads: ['/work/app/p', '/work/app/a'] }],
+  ['cat a /etc/b ~/c ../d', { reads: ['/code/app/a', '/etc/b', '/home/ann/c', '/code/app/../d'] }],
+  ['grep /etc/x a', { reads: ['/code/app/a'] }],
+  ['grep -f p -e x a', { reads: ['/code/app/p', '/code/app/a'] }],
   ['cat - < /etc/x', { reads: ['/etc/x'] }],
-  ['cat src/*.ts *.ts /*/x */../../y', { reads: ['/work/app/src', '/work/app', '/'] }],
+  ['cat src/*.ts *.ts /*/x */../../y', { reads: ['/code/app/src', '/code/app', '/'] }],
   ['echo /etc/x', {}],
   ['echo /etc/*', { reads: ['/etc'] }],
-  ['bash sub/a.sh -C/etc', { reads: ['/work/app/sub/a.sh', '/etc'] }],
+  ['bash sub/a.sh -C/etc', { reads: ['/code/app/sub/a.sh', '/etc'] }],
   ['ls > /etc/x', { streams: ['/etc/x'] }],
   ['ls | tee /etc/x', { streams: ['/etc/x'] }],
-  ['cp a b', { reads: ['/work/app/a'], writes: ['/work/app/b'], landings: ['/work/app/b/a'] }],
-  ['mv x/a /tmp', { reads: ['/work/app/x/a'], writes: ['/tmp', '/work/app/x/a'], landings: ['/tmp/a'] }],
-  ['cp -t d a', { reads: ['/work/app/a'], writes: ['/work/app/d'], landings: ['/work/app/d/a'] }],
+  ['cp a b', { reads: ['/code/app/a'], writes: ['/code/app/b'], landings: ['/code/app/b/a'] }],
+  ['mv x/a /tmp', { reads: ['/code/app/x/a'], writes: ['/tmp', '/code/app/x/a'], landings: ['/tmp/a'] }],
+  ['cp -t d a', { reads: ['/code/app/a'], writes: ['/code/app/d'], landings: ['/code/app/d/a'] }],
   ['node /etc/x.js --out=/tmp/y', { reads: ['/etc/x.js', '/tmp/y'] }],
-  ['git -C /etc log ../x', { reads: ['/etc', '/work/app/../x'] }],
+  ['git -C /etc log ../x', { reads: ['/etc', '/code/app/../x'] }],
   ['git log main..dev', {}],
   ['cd', { reads: ['/home/ann'] }],
-  ['./run ../x', { reads: ['/work/app/./run', '/work/app/../x'] }],
+  ['./run ../x', { reads: ['/code/app/./run', '/code/app/../x'] }],
 ];
 
 for (const [text, expected] of PATHS)
@@ -449,11 +449,11 @@ for (const [text, expected] of PATHS)
 
 test('a folder that is changed into moves what follows, and one that may not be leaves both possible', () => {
   const last = (text: string) => parts(text).at(-1)?.reads;
-  assert.deepEqual(last('cd a && cat b'), ['/work/app/a/b']);
-  assert.deepEqual(last('cd a && cd b && cat c'), ['/work/app/a/b/c']);
-  assert.deepEqual(last('cd a; cat b'), ['/work/app/b', '/work/app/a/b']);
-  assert.deepEqual(last('cd a && ls; cat b'), ['/work/app/b', '/work/app/a/b']);
-  assert.deepEqual(last('cd a || cat b'), ['/work/app/b', '/work/app/a/b']);
+  assert.deepEqual(last('cd a && cat b'), ['/code/app/a/b']);
+  assert.deepEqual(last('cd a && cd b && cat c'), ['/code/app/a/b/c']);
+  assert.deepEqual(last('cd a; cat b'), ['/code/app/b', '/code/app/a/b']);
+  assert.deepEqual(last('cd a && ls; cat b'), ['/code/app/b', '/code/app/a/b']);
+  assert.deepEqual(last('cd a || cat b'), ['/code/app/b', '/code/app/a/b']);
   assert.deepEqual(last('cd /etc && cat b'), ['/etc/b']);
   assert.deepEqual(last(`${'cd a; '.repeat(20)}cat b`)?.includes('//b'), true);
 });

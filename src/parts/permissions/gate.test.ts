@@ -21,10 +21,10 @@ const EVERY: readonly (readonly [string, (mode: PermissionMode) => GateRequest, 
   ['reading outside', (mode) => touches('read', '/etc/hosts', mode), 'deny ask ask ask deny allow'],
   [
     'an added folder',
-    (mode) => touches('read', '/work/shared/a', mode),
+    (mode) => touches('read', '/code/library/a', mode),
     'allow allow allow allow allow allow',
   ],
-  ['a sibling of it', (mode) => touches('read', '/work/shared2/a', mode), 'deny ask ask ask deny allow'],
+  ['a sibling of it', (mode) => touches('read', '/code/library2/a', mode), 'deny ask ask ask deny allow'],
   ['editing inside', (mode) => touches('write', 'a.ts', mode, 'edit'), 'deny ask allow allow deny allow'],
   ['editing outside', (mode) => touches('write', '/etc/hosts', mode, 'edit'), 'deny ask ask ask deny allow'],
   ['editing .git', (mode) => touches('write', '.git/config', mode), 'deny ask ask ask deny allow'],
@@ -351,7 +351,7 @@ test('a verdict says which rule or fact decided, and what would allow it', async
   assert.deepEqual(await gate.check(touches('write', 'src/a.ts')), {
     decision: 'ask',
     reason:
-      '/work/app/src/a.ts would be written; --allowedTools "Write(/src/a.ts)" or --permission-mode acceptEdits would allow it.',
+      '/code/app/src/a.ts would be written; --allowedTools "Write(/src/a.ts)" or --permission-mode acceptEdits would allow it.',
     column: 'write',
   });
   assert.deepEqual(await gate.check(runs('mkdir out', 'plan')), {

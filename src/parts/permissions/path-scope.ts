@@ -1,6 +1,6 @@
 // Where a path lies: inside the workspace, outside it, or in a place of the workspace that changes what later
-// runs by itself. Judged by path components of resolved paths: a string prefix would take `/work-old` for
-// `/work`, and an unresolved link would be a door out.
+// runs by itself. Judged by path components of resolved paths: a string prefix would take `/code-old` for
+// `/code`, and an unresolved link would be a door out.
 
 import { isAbsolute, relative, resolve as resolvePath, sep } from 'node:path';
 

@@ -5,7 +5,7 @@ import type { Access, Decision, GateRequest, PermissionMode, Rule } from '../../
 import { createGate, type PermissionGate } from './gate.ts';
 import { parseRules } from './rules.ts';
 
-export const CWD = '/work/app';
+export const CWD = '/code/app';
 export const HOME = '/home/ann';
 
 export function rulesOf(lists: Partial<Record<Decision, readonly string[]>>): readonly Rule[] {
@@ -17,7 +17,7 @@ export function rulesOf(lists: Partial<Record<Decision, readonly string[]>>): re
 export function gateWith(lists: Partial<Record<Decision, readonly string[]>> = {}): PermissionGate {
   return createGate({
     cwd: CWD,
-    directories: ['/work/shared'],
+    directories: ['/code/library'],
     rules: rulesOf(lists),
     resolve: (path) => Promise.resolve(normalize(path).replace(/(?<=.)\/$/, '')),
     home: HOME,
