@@ -7,6 +7,7 @@ import { CrabError } from '../core/errors.ts';
 import type { Command, Extension } from '../core/extension.ts';
 import type { ToolSchema } from '../core/model.ts';
 import type { Tool } from '../core/tool.ts';
+import { suggestions } from '../engine/route.ts';
 
 export interface Catalogue {
   readonly extensions: readonly Extension[];
@@ -25,15 +26,17 @@ export async function gather(
   declaration: Declaration,
   channelCommands: readonly CommandInfo[],
 ): Promise<Catalogue> {
-  const tools: Tool[] = [];
+  const all: Tool[] = [];
   const commands: Command[] = [];
   const promptParts: string[] = [];
   for (const extension of extensions) {
-    tools.push(...((await extension.tools?.()) ?? []).filter((tool) => isOffered(tool, declaration)));
+    all.push(...((await extension.tools?.()) ?? []));
     commands.push(...((await extension.commands?.()) ?? []));
     const part = await extension.prompt?.();
     if (part !== undefined) promptParts.push(part);
   }
+  requireTools(declaration, all);
+  const tools = all.filter((tool) => isOffered(tool, declaration));
   const listed = [...commands, ...channelCommands];
   return {
     extensions,
@@ -51,6 +54,17 @@ export async function gather(
     commandNames: new Set(byName<CommandInfo>(listed, 'command').keys()),
     promptParts,
   };
+}
+
+/** A mistyped name would leave the model without the tool that somebody meant. */
+function requireTools({ agent }: Declaration, tools: readonly Tool[]): void {
+  const names = new Set(tools.flatMap((tool) => [tool.name, ...(tool.aliases ?? [])]));
+  for (const name of agent.tools ?? []) {
+    if (names.has(name)) continue;
+    const near = suggestions(name, names);
+    const hint = near.length > 0 ? `Did you mean ${near[0]}?` : 'Run `crab -p ,tools` for the list.';
+    throw new CrabError('usage', `There is no tool ${name}.`, { hint });
+  }
 }
 
 function isOffered(tool: Tool, { agent, withoutTools }: Declaration): boolean {
