@@ -1,9 +1,9 @@
 // `crab dev`: tools for people who build on Crab.
 
-import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { CrabError, EXIT } from '../core/errors.ts';
 import { runFakeProvider } from '../dev/run-fake-provider.ts';
+import { fileText } from './file-text.ts';
 import { stopOnSignals } from './signals.ts';
 
 const HELP = `Usage: crab dev fake-provider --script FILE [--port N]
@@ -28,7 +28,7 @@ export async function dev(argv: readonly string[]): Promise<number> {
   const { file, port } = readFlags(rest);
   const stop = stopOnSignals(() => {});
   const print = (line: string) => void process.stdout.write(`${line}\n`);
-  const script = await readScript(file);
+  const script = await fileText('--script', file);
   await runFakeProvider({ script, file, port, cwd: process.cwd(), print }, stop.signal);
   return EXIT.success;
 }
@@ -57,14 +57,5 @@ function parse(argv: readonly string[]): { script?: string; port?: string } {
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : String(cause);
     throw new CrabError('usage', message, { hint: 'Run `crab dev --help`.', cause });
-  }
-}
-
-async function readScript(file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new CrabError('usage', `The scenario ${file} could not be read: ${reason}.`, { cause });
   }
 }

@@ -1,7 +1,7 @@
 // From flags to what a platform is opened with: the declaration, resolved here at the edge and nowhere else.
 
-import { readFile, stat } from 'node:fs/promises';
-import { isAbsolute, resolve } from 'node:path';
+import { stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { DEFAULT_AGENT, type Declaration, type InstructionFile } from '../core/agent.ts';
 import type { SessionChoice } from '../core/conversation.ts';
 import { CrabError } from '../core/errors.ts';
@@ -16,6 +16,7 @@ import { describeSurroundings } from '../policy/environment.ts';
 import { readGitHead } from '../policy/git.ts';
 import { findInstructions } from '../policy/instructions.ts';
 import { type Arguments, conflict, numberOf } from './arguments.ts';
+import { fileText } from './file-text.ts';
 import { crabHome, type Environment, workingFolder } from './home.ts';
 
 export interface RequestOptions {
@@ -131,15 +132,6 @@ async function schemaOf(args: Arguments): Promise<JsonSchema | undefined> {
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema))
     throw new CrabError('usage', '--json-schema must be a JSON object.');
   return schema as JsonSchema;
-}
-
-async function fileText(flag: string, path: string): Promise<string> {
-  try {
-    return await readFile(isAbsolute(path) ? path : resolve(path), 'utf8');
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new CrabError('usage', `${flag} ${path} could not be read: ${reason}.`, { cause });
-  }
 }
 
 async function instruct(
