@@ -55,7 +55,7 @@ const USAGE: readonly Row[] = [
   ['--json-schema @missing hi', /^--json-schema: Cannot read .*\/missing: it does not exist\.$/],
   ['--resume', '--resume needs an id here: there is nobody to choose from a list.'],
   ['--resume --print hi', '--resume needs an id here: there is nobody to choose from a list.'],
-  ['--tools Raed hi', 'There is no tool Raed.', 'Did you mean read?'],
+  ['--tools Raed hi', 'There is no tool Raed.', 'Did you mean Read?'],
   ['chat hi', '`crab chat` takes no prompt.', 'Leave out `chat` for a single answer.'],
   ['dev fake', 'There is no `crab dev fake`.', 'There is `crab dev fake-provider`.'],
   ['dev fake-provider', '--script FILE is missing.', 'Run `crab dev --help`.'],
