@@ -120,14 +120,14 @@ async function edit(
   const file = decodeText(bytes);
   if (file === undefined)
     throw new ToolFailure(`Cannot edit ${shown}: it is ${nameBinary(bytes)}, not text.`);
-  const seen = await mutation.record.compare(state, path, bytes);
+  const seen = mutation.record.compare(state, path, bytes);
   const { hunks, ignored } = locate(file, changes, shown, seen);
   const written = encodeText(splice(file, hunks), file);
   if (written === undefined) throw cannotHold(shown, file, hunks);
   signal.throwIfAborted();
   await files.write(path, written);
   // A model that had not seen all of the file has not seen it after its own edit either.
-  if (seen === 'same') await mutation.record.note(state, path, written);
+  if (seen === 'same') mutation.record.note(state, path, written);
   const after = applied(file.text, hunks);
   const display = await mutation.diff(shown, file.text, after);
   return textOutput(editReport({ shown, after, hunks, ignored, seen, display }), display);
@@ -148,7 +148,7 @@ async function create(
   const bytes = encodeText(change.newText, { encoding: 'utf-8', bom: false });
   if (bytes === undefined) throw new ToolFailure('new_string holds half of a surrogate pair.');
   await files.write(path, bytes);
-  await mutation.record.note(state, path, bytes);
+  mutation.record.note(state, path, bytes);
   return textOutput(`Created ${shown}.`, await mutation.diff(shown, '', change.newText));
 }
 

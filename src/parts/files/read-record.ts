@@ -1,10 +1,11 @@
-// Which content of a file the model has seen, by the hash of its bytes: times lie, after a checkout as after a copy.
-// It is kept in the conversation's state, so that it outlives the process.
+// Which content of a file the model has seen, by length and checksum of its bytes: times lie, after a checkout as after
+// a copy. Nobody gains by forging one, so a CRC-32 serves; a cryptographic hash would take longer to load than a file
+// takes to read. It is kept in the conversation's state, so that it outlives the process.
 
+import { crc32 } from 'node:zlib';
 import { ToolFailure } from '../../core/errors.ts';
 import type { Files } from '../../core/host.ts';
 import type { ToolState } from '../../core/tool.ts';
-import { lazy } from './lazy.ts';
 
 /** Bytes up to which a file is read whole, hashed and compared. */
 export const MAX_WHOLE_BYTES = 10 * 1024 * 1024;
@@ -13,24 +14,26 @@ export type Seen = 'same' | 'changed' | 'never';
 
 /** `path` is resolved everywhere, so that a file is the same under all its names. */
 export interface ReadRecord {
-  note(state: ToolState, path: string, bytes: Uint8Array): Promise<void>;
-  compare(state: ToolState, path: string, bytes: Uint8Array): Promise<Seen>;
+  note(state: ToolState, path: string, bytes: Uint8Array): void;
+  compare(state: ToolState, path: string, bytes: Uint8Array): Seen;
 }
 
 export function createReadRecord(): ReadRecord {
-  const crypto = lazy(() => import('node:crypto'));
-  const digest = async (bytes: Uint8Array) => (await crypto()).hash('sha256', bytes);
   return {
-    async note(state, path, bytes) {
-      const hash = await digest(bytes);
-      if (state.get(stateKey(path)) !== hash) state.set(stateKey(path), hash);
+    note(state, path, bytes) {
+      const print = fingerprint(bytes);
+      if (state.get(stateKey(path)) !== print) state.set(stateKey(path), print);
     },
-    async compare(state, path, bytes) {
+    compare(state, path, bytes) {
       const seen = state.get(stateKey(path));
       if (typeof seen !== 'string') return 'never';
-      return seen === (await digest(bytes)) ? 'same' : 'changed';
+      return seen === fingerprint(bytes) ? 'same' : 'changed';
     },
   };
+}
+
+function fingerprint(bytes: Uint8Array): string {
+  return `${bytes.length}-${crc32(bytes).toString(16)}`;
 }
 
 function stateKey(path: string): string {

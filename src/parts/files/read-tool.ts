@@ -81,7 +81,7 @@ async function readForModel(
   const whole = bytes.length <= MAX_WHOLE_BYTES;
   const reading = { path, bytes, window, context };
   const { encoding, complete } = whole ? await readSmall(reading) : await readLarge(reading);
-  if (whole) await record.note(state, resolved, bytes);
+  if (whole) record.note(state, resolved, bytes);
   const text = report(path, first, window, { complete, bytes: bytes.length });
   const notes = encoding === 'utf-8' ? '' : `\n[Encoding: ${encoding}]`;
   const display = { kind: 'file', path, firstLine: first, lines: window.shown.length } as const;

@@ -89,7 +89,7 @@ async function replace(
   const { bytes, format } = encode(content, old);
   signal.throwIfAborted();
   await files.write(path, bytes);
-  await mutation.record.note(state, path, bytes);
+  mutation.record.note(state, path, bytes);
   const display = await mutation.diff(shown, old?.text ?? '', decodeText(bytes)?.text ?? content);
   const lines = splitLines(content).length;
   const size = lines === 1 ? '1 line' : `${lines} lines`;
@@ -104,7 +104,7 @@ async function mayReplace(
   context: ToolContext,
   record: ReadRecord,
 ): Promise<void> {
-  const seen = await record.compare(context.state, path, before);
+  const seen = record.compare(context.state, path, before);
   if (seen === 'same') return;
   throw new ToolFailure(
     seen === 'changed'

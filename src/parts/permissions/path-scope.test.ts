@@ -75,7 +75,7 @@ test('a root that is itself a link stands for where it leads', async () => {
   });
 });
 
-test('the roots are resolved once, and only when a path is asked about', async () => {
+test('each root is resolved once, and only when a path may lie in it', async () => {
   const asked: string[] = [];
   const scope = createPathScope({
     roots: ['/w', '/extra'],
@@ -86,8 +86,11 @@ test('the roots are resolved once, and only when a path is asked about', async (
   });
   assert.deepEqual(asked, []);
   await scope.locate('/w/a');
-  await scope.locate('/extra/b');
-  assert.deepEqual(asked, ['/w/a', '/w', '/extra', '/extra/b']);
+  await scope.locate('/w/b');
+  assert.deepEqual(asked, ['/w/a', '/w', '/w/b']);
+  await scope.locate('/extra/c');
+  await scope.locate('/extra/d');
+  assert.deepEqual(asked.slice(3), ['/extra/c', '/extra', '/extra/d']);
 });
 
 test('a sibling whose name begins alike is not inside', () => {

@@ -49,19 +49,28 @@ export function createPathScope(options: {
   readonly home?: string;
 }): PathScope {
   const { resolve, home } = options;
-  let resolving: Promise<readonly string[]> | undefined;
-  const resolvedRoots = (): Promise<readonly string[]> => {
-    // A root that cannot be resolved stands as it is written: nothing resolved lies in it by accident.
-    resolving ??= Promise.all(options.roots.map((root) => resolve(root).catch(() => resolvePath(root))));
-    return resolving;
+  // Each when it is first asked about: most paths lie in the first.
+  const resolved = options.roots.map((root) => {
+    let resolving: Promise<string> | undefined;
+    return (): Promise<string> => {
+      // A root that cannot be resolved stands as it is written: nothing resolved lies in it by accident.
+      resolving ??= resolve(root).catch(() => resolvePath(root));
+      return resolving;
+    };
+  });
+  const rootOf = async (real: string): Promise<string | undefined> => {
+    for (const root of resolved) {
+      const candidate = await root();
+      if (isWithin(real, candidate)) return candidate;
+    }
+    return undefined;
   };
   return {
     async locate(path) {
       if (HARMLESS_DEVICES.has(path)) return { path, where: 'inside' };
       try {
         const real = await resolve(path);
-        const roots = await resolvedRoots();
-        const root = roots.find((candidate) => isWithin(real, candidate));
+        const root = await rootOf(real);
         if (root === undefined) return { path: real, where: 'outside' };
         // The name that was asked for counts as well: a link may stand where a protected folder is expected.
         const guarded =
