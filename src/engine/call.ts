@@ -135,8 +135,10 @@ export async function runCall(
     output = errorOutput(signal.aborted ? 'The call was interrupted.' : describe(error, tool.name));
   }
   try {
-    for (const extension of environment.extensions)
-      output = (await extension.afterCall?.(info, output)) ?? output;
+    for (const extension of environment.extensions) {
+      // Most have no such point: then there is nothing to wait for.
+      if (extension.afterCall !== undefined) output = (await extension.afterCall(info, output)) ?? output;
+    }
   } catch (error) {
     output = errorOutput(describe(error, tool.name));
   }
@@ -145,7 +147,8 @@ export async function runCall(
 
 async function firstBlock(extensions: readonly Extension[], info: CallInfo): Promise<string | undefined> {
   for (const extension of extensions) {
-    const block = await extension.beforeCall?.(info);
+    if (extension.beforeCall === undefined) continue;
+    const block = await extension.beforeCall(info);
     if (block !== undefined) return block.reason;
   }
   return undefined;

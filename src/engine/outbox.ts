@@ -3,7 +3,8 @@
 
 interface Item<T> {
   readonly events: readonly T[];
-  readonly after: Promise<void> | undefined;
+  /** Undefined when nothing holds it, or nothing does any more. */
+  after: Promise<void> | undefined;
 }
 
 export interface OutboxOptions<T> {
@@ -27,9 +28,15 @@ export class Outbox<T> implements AsyncIterable<readonly T[]> {
   /** Queues one batch; it leaves after everything queued before it and, where given, after `after` resolves. */
   push(events: readonly T[], after?: Promise<void>): void {
     if (this.#ended || (events.length === 0 && after === undefined)) return;
+    const item: Item<T> = { events, after };
     // A rejection is met when the item's turn comes; until then it is nobody's fault.
-    after?.catch(() => {});
-    this.#items.push({ events, after });
+    after?.then(
+      () => {
+        item.after = undefined;
+      },
+      () => {},
+    );
+    this.#items.push(item);
     this.#wake?.();
   }
 
@@ -64,8 +71,11 @@ export class Outbox<T> implements AsyncIterable<readonly T[]> {
     for (;;) {
       const item = this.#items[0];
       if (item !== undefined) {
-        const events = item.after === undefined ? item.events : await this.#durable(item);
-        this.#items.shift();
+        if (item.after !== undefined) {
+          const lost = await this.#loss(item.after);
+          if (lost !== undefined) return { done: false, value: lost };
+        }
+        const events = this.#takeReady();
         if (this.#items.length === 0) this.#released();
         if (events.length > 0) return { done: false, value: events };
       } else if (this.#ended) {
@@ -79,10 +89,20 @@ export class Outbox<T> implements AsyncIterable<readonly T[]> {
     }
   }
 
-  async #durable({ events, after }: Item<T>): Promise<readonly T[]> {
+  /** Everything up to the next item that has to wait, as one batch: each batch costs its way to the listener. */
+  #takeReady(): readonly T[] {
+    let count = 1;
+    while (count < this.#items.length && this.#items[count]?.after === undefined) count++;
+    const ready = this.#items.splice(0, count);
+    const only = ready.length === 1 ? ready[0] : undefined;
+    return only?.events ?? ready.flatMap(({ events }) => events);
+  }
+
+  /** Undefined once it is durable; else the last events. */
+  async #loss(after: Promise<void>): Promise<readonly T[] | undefined> {
     try {
       await after;
-      return events;
+      return undefined;
     } catch (error) {
       this.#clear();
       this.#ended = true;

@@ -182,7 +182,7 @@ class Run {
     const { clock, journal, signal } = this.#spec;
     const { api, provider, id } = model.info;
     const answer = new Answer(model.info);
-    const record = (message: Message) => this.#record(message);
+    const record = (messages: readonly Message[]) => this.#record(...messages);
     const step = new Step({ environment: this.#calls, outbox: this.#outbox, clock, signal, record });
     const startedAt = clock.monotonic();
     let end: Exchange['end'] | undefined;
@@ -359,9 +359,9 @@ class Run {
     this.#outbox.push([{ type: 'messageEnd', message }], synced);
   }
 
-  #record(message: Message): { readonly synced: Promise<void> } {
-    const appended = this.#spec.journal.append(message);
-    this.#spec.view.add(message);
+  #record(...messages: readonly Message[]): { readonly synced: Promise<void> } {
+    const appended = this.#spec.journal.append(messages);
+    for (const message of messages) this.#spec.view.add(message);
     return appended;
   }
 

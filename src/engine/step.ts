@@ -26,8 +26,8 @@ export interface StepOptions {
   readonly clock: Clock;
   /** Aborting it ends every call of the step. */
   readonly signal: AbortSignal;
-  /** Puts a result on the tape and in the view. */
-  record(message: ToolResultMessage): { readonly synced: Promise<void> };
+  /** Puts results on the tape and in the view. */
+  record(messages: readonly ToolResultMessage[]): { readonly synced: Promise<void> };
 }
 
 export interface StepResult {
@@ -35,6 +35,8 @@ export interface StepResult {
   /** The last call of the message was refused, so nothing was done since. */
   readonly endedRefused: boolean;
 }
+
+type ToolResult = Extract<Event, { type: 'toolResult' }>;
 
 interface Pending {
   readonly call: ToolCallContent;
@@ -58,6 +60,8 @@ export class Step {
     this.#written = resolve;
   });
   #abandoned = false;
+  #unwritten: ToolResult[] = [];
+  #writing: Promise<void> | undefined;
   #lastRefused = false;
   #skipRest = false;
 
@@ -73,7 +77,9 @@ export class Step {
     const pending: Pending = { call, planned: planCall(call, this.#options.environment) };
     this.#pending.push(pending);
     if (this.#earlyEnded) return;
-    this.#early = this.#early.then(() => this.#considerEarly(pending));
+    // Judged side by side, since a verdict changes nothing; started in order.
+    const harmless = this.#isHarmless(pending.planned);
+    this.#early = this.#early.then(() => this.#startEarly(pending, harmless));
   }
 
   /** A call that cannot be read keeps its place, so that nothing behind it starts early. */
@@ -114,16 +120,20 @@ export class Step {
     this.#options.signal.removeEventListener('abort', this.#onAbort);
   }
 
-  async #considerEarly(pending: Pending): Promise<void> {
+  async #isHarmless(planning: Promise<Planned>): Promise<boolean> {
+    const planned = await planning;
+    if ('failure' in planned || !planned.plan.parallel || !planned.plan.repeatable) return false;
+    return (await judge(planned, this.#options.environment)).decision === 'allow';
+  }
+
+  async #startEarly(pending: Pending, harmless: Promise<boolean>): Promise<void> {
     if (this.#earlyEnded) return;
-    const planned = await pending.planned;
-    const safe = !('failure' in planned) && planned.plan.parallel && planned.plan.repeatable;
-    if (!safe || (await judge(planned, this.#options.environment)).decision !== 'allow') {
+    if (await harmless) {
+      pending.isAllowed = true;
+      this.#start(pending, Promise.resolve());
+    } else {
       this.#earlyEnded = true;
-      return;
     }
-    pending.isAllowed = true;
-    this.#start(pending, Promise.resolve());
   }
 
   async #runAll(synced: Promise<void>): Promise<void> {
@@ -199,14 +209,27 @@ export class Step {
     await this.#isWritten;
     // The message that asked for it is not on the tape, and never will be.
     if (this.#abandoned) return;
-    const { clock, outbox, record } = this.#options;
+    const { clock } = this.#options;
     const { isError, display } = output;
     const content =
       output.content.length > 0 ? output.content : [{ type: 'text', text: '(no output)' } as const];
     const message = toolResultMessage(call, content, { isError, timestamp: clock.now() });
-    const { synced } = record(message);
     const durationMs = clock.monotonic() - startedAt;
-    outbox.push([{ type: 'toolResult', message, ...(display && { display }), durationMs }], synced);
+    await this.#write({ type: 'toolResult', message, ...(display && { display }), durationMs });
+  }
+
+  /** Results that come at the same moment share one write. Resolves when it is done. */
+  #write(result: ToolResult): Promise<void> {
+    const { outbox, record } = this.#options;
+    this.#unwritten.push(result);
+    this.#writing ??= Promise.resolve().then(() => {
+      const results = this.#unwritten;
+      this.#unwritten = [];
+      this.#writing = undefined;
+      const { synced } = record(results.map(({ message }) => message));
+      outbox.push(results, synced);
+    });
+    return this.#writing;
   }
 }
 

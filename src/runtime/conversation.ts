@@ -143,13 +143,14 @@ export class Conversation {
   }
 
   readonly journal: Journal = {
-    append: (message) => this.#append(message),
+    append: (messages) => this.#append(messages),
     partial: (message: PartialMessage) => this.#tape.partial(message),
   };
 
-  #append(message: Message): { readonly synced: Promise<void> } {
+  #append(messages: readonly Message[]): { readonly synced: Promise<void> } {
     const values = Object.keys(this.#unsaved).length === 0 ? [] : [stateEntry(this.#unsaved)];
-    const appended = this.#tape.append([...this.#before, ...values, { type: 'message', message }]);
+    const entries = messages.map((message) => ({ type: 'message', message }) as const);
+    const appended = this.#tape.append([...this.#before, ...values, ...entries]);
     this.#before = [];
     this.#unsaved = {};
     return appended;

@@ -80,9 +80,10 @@ export async function runQuery(run: TestRun): Promise<Ran> {
     prompt: userMessage('Do it.', 1),
     view: createView(run.history ?? []),
     journal: {
-      append: (message) => {
-        written.push(message);
-        return { synced: run.synced?.(message) ?? Promise.resolve() };
+      append: (messages) => {
+        written.push(...messages);
+        const synced = messages.map((message) => run.synced?.(message));
+        return { synced: Promise.all(synced).then(() => {}) };
       },
       partial: () => {},
     },

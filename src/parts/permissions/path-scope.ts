@@ -27,6 +27,7 @@ export function isHarmlessDevice(path: string): boolean {
 }
 
 export function isWithin(path: string, root: string): boolean {
+  if (path.startsWith(root) && path[root.length] === sep && !path.includes('..')) return true;
   const way = relative(root, path);
   return way === '' || (!isAbsolute(way) && way.split(sep)[0] !== '..');
 }
@@ -75,7 +76,7 @@ export function createPathScope(options: {
         // The name that was asked for counts as well: a link may stand where a protected folder is expected.
         const guarded =
           protectedComponent(relative(root, real)) ??
-          lexicallyProtected(path, [root, ...options.roots]) ??
+          (path === real ? undefined : lexicallyProtected(path, [root, ...options.roots])) ??
           dotFileOfHome(real, root, home);
         if (guarded !== undefined) return { path: real, where: 'protected', protectedBy: guarded };
         return { path: real, where: 'inside' };
