@@ -44,6 +44,9 @@ export interface CrabProcess extends AsyncDisposable {
   waitFor(pattern: string | RegExp, options?: WaitOptions): Promise<string>;
   /** Signals this process and none of its children. Default: SIGTERM. */
   kill(signal?: NodeJS.Signals): void;
+  /** Stops reading standard output, as a slow reader does; what the system holds in between fills up. */
+  pause(): void;
+  resume(): void;
 }
 
 export interface WaitOptions {
@@ -73,7 +76,7 @@ export async function runCrab({ stdin = '', timeoutMs = 60_000, ...options }: Ru
 /** Starts the program with open pipes. Disposing of it kills whatever it left behind. */
 export function spawnCrab(options: CrabOptions): CrabProcess {
   const { args, cwd, home, env, signal } = options;
-  const [file, ...before] = commandOf(options.bin ?? process.env['CRAB_BIN'] ?? BUILT);
+  const [file, ...before] = commandOf(options.bin ?? testedBin());
   // A process group of its own, so that its children can be killed with it.
   const child = spawn(file, [...before, ...args], {
     cwd,
@@ -102,11 +105,22 @@ export function spawnCrab(options: CrabOptions): CrabProcess {
     },
     waitFor: (pattern, wait = {}) => waitFor(wait.on === 'stderr' ? stderr : stdout, pattern, exited, wait),
     kill: (name = 'SIGTERM') => void child.kill(name),
+    pause: () => void child.stdout.pause(),
+    resume: () => void child.stdout.resume(),
     async [Symbol.asyncDispose]() {
       killAll();
       await exited.catch(() => {});
     },
   };
+}
+
+function testedBin(): string {
+  return process.env['CRAB_BIN'] ?? BUILT;
+}
+
+/** How the tested program is started, for tests that start it through another one. */
+export function testedCommand(): readonly string[] {
+  return commandOf(testedBin());
 }
 
 function commandOf(bin: string): readonly [string, ...string[]] {
