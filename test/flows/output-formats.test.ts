@@ -420,5 +420,5 @@ onEachWire('a format that does not exist is refused with the nearest that does',
   await using at = await journey(wire, { script: [] });
   const exit = await at.run(['-p', 'look', '--output-format', 'jsn']);
   assert.deepEqual({ code: exit.code, stdout: exit.stdout }, { code: 2, stdout: '' });
-  assert.match(exit.stderr, /--output-format jsn is not known\.\nDid you mean json\?/);
+  assert.match(exit.stderr, /--output-format jsn is not known\. \[usage\]\nDid you mean json\?/);
 });

@@ -260,7 +260,7 @@ onEachWire('another folder is opened by --add-dir, to read and to write as the m
 const WRONG: readonly { readonly args: readonly string[]; readonly says: RegExp }[] = [
   {
     args: ['--permission-mode', 'acceptEdit'],
-    says: /acceptEdit is not known\.\nDid you mean acceptEdits\?/,
+    says: /acceptEdit is not known\. \[usage\]\nDid you mean acceptEdits\?/,
   },
   { args: ['--permission-mode', 'yolo'], says: /Use one of plan, default, acceptEdits/ },
   { args: ['--allowedTools', 'Bash(npm test'], says: /--allowedTools.*a parenthesis is not closed/ },
