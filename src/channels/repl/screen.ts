@@ -63,6 +63,8 @@ export function createScreen(stdout: Sink): Screen {
   /** Where the conversation simply goes on, the advice for a new command line would mislead. */
   function endText(end: RunEnd): string {
     if (end.outcome === 'cancelled') return `${paint.dim('Interrupted; what came so far is kept.')}\n`;
+    // The refusal stands above, with what would allow it.
+    if (end.error?.code === 'permission-refused') return '';
     if (end.outcome === 'turnLimit') return `${paint.yellow('!')} ${errorOf(end)?.message ?? ''}\n`;
     return eventText(end, look);
   }
