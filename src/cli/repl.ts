@@ -23,13 +23,13 @@ export async function repl({
   readonly env: Environment;
 }): Promise<number> {
   const host = createHost(env);
-  const stdout = sinkOf(process.stdout, env);
   const stderr = sinkOf(process.stderr, env);
   const isInteractive = process.stdin.isTTY === true;
   const stop = stopOnSignals(() => host.killAll(), 'leave-alone');
   process.once('exit', () => host.killAll());
   const warn = (text: string) => void stderr.write(`crab: ${text}\n`).catch(() => {});
   const terminal = createTerminal(isInteractive);
+  const stdout = terminal.sink(sinkOf(process.stdout, env));
   const platform = createPlatform(host);
   try {
     const chosen =
