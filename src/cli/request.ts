@@ -1,6 +1,6 @@
 // From flags to what a platform is opened with: the declaration, resolved here at the edge and nowhere else.
 
-import { stat } from 'node:fs/promises';
+import { promises as fs } from 'node:fs';
 import { resolve } from 'node:path';
 import { DEFAULT_AGENT, type Declaration, type InstructionFile } from '../core/agent.ts';
 import type { SessionChoice } from '../core/conversation.ts';
@@ -113,7 +113,7 @@ function limitsOf({ args, defaultTurns }: RequestOptions): Declaration['limits']
 async function extraDirectories(args: Arguments): Promise<readonly string[]> {
   const paths = args.values('add-dir').map((path) => resolve(path));
   for (const path of paths) {
-    const info = await stat(path).catch(() => undefined);
+    const info = await fs.stat(path).catch(() => undefined);
     if (info?.isDirectory() !== true) throw new CrabError('usage', `--add-dir ${path} is not a folder.`);
   }
   return paths;

@@ -62,6 +62,7 @@ export class Conversation {
   #recordedPrompt: { readonly cwd: string; readonly text: string } | undefined;
   #mode: PermissionMode;
   #chosenModel: string | undefined;
+  #resolved: { readonly name: string | undefined; readonly model: Model } | undefined;
   #turn: Promise<void> = Promise.resolve();
 
   constructor(options: ConversationOptions) {
@@ -138,8 +139,12 @@ export class Conversation {
   }
 
   /** The model for the next request: what the person chose, what the session used, or the default. */
-  model(): Promise<Model> {
-    return this.#host.models.resolve(this.#chosenModel ?? this.#recordedModel);
+  async model(): Promise<Model> {
+    const name = this.#chosenModel ?? this.#recordedModel;
+    // Asked before every request; one that could not be found is looked for again.
+    if (this.#resolved === undefined || this.#resolved.name !== name)
+      this.#resolved = { name, model: await this.#host.models.resolve(name) };
+    return this.#resolved.model;
   }
 
   readonly journal: Journal = {

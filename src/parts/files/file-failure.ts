@@ -1,7 +1,7 @@
 // What the system refuses, in words that a model can act on: the path, the reason, and for a name that does not
 // exist the nearest one that does. Looking for it costs a listing, which only a failure pays.
 
-import { opendir, stat } from 'node:fs/promises';
+import { promises as fs } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { ToolFailure } from '../../core/errors.ts';
 
@@ -54,11 +54,11 @@ export function checkPath(path: string, action: FileAction): void {
 
 async function missing(code: string, path: string): Promise<string | undefined> {
   if (code !== 'ENOENT' && code !== 'ENOTDIR' && code !== 'EEXIST') return undefined;
-  if (code === 'ENOTDIR' && (await stat(path).catch(() => undefined)) !== undefined)
+  if (code === 'ENOTDIR' && (await fs.stat(path).catch(() => undefined)) !== undefined)
     return 'it is a file, not a folder';
   let child = path;
   for (let parent = dirname(path); parent !== child; child = parent, parent = dirname(parent)) {
-    const found = await stat(parent).catch(() => undefined);
+    const found = await fs.stat(parent).catch(() => undefined);
     if (found === undefined) continue;
     if (!found.isDirectory()) return `${parent} is a file, not a folder`;
     const what = child === path ? 'it does not exist' : `the folder ${child} does not exist`;
@@ -73,7 +73,7 @@ async function nearestName(folder: string, name: string): Promise<string | undef
     let best: string | undefined;
     let least = Math.max(1, Math.floor(name.length / 4)) + 1;
     let seen = 0;
-    for await (const entry of await opendir(folder)) {
+    for await (const entry of await fs.opendir(folder)) {
       if (++seen > MAX_NAMES) break;
       const distance = nameDistance(entry.name, name, least);
       if (distance < least) [best, least] = [entry.name, distance];

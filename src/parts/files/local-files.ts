@@ -1,17 +1,19 @@
 // The files of this machine. A read opens without blocking and asks afterwards what it holds, so that neither a
-// FIFO nor a swap between check and use can stop the program. Opening goes through the thread pool, where a dead
-// network mount does no harm; a small read after it is done in place, because a trip to the pool costs more.
+// FIFO nor a swap between check and use can stop the program. Looking up, opening and reading a little is done in
+// place: a trip to the thread pool costs several times as much as any of them.
 
 import {
   closeSync,
   constants,
   type Dirent,
   fstatSync,
-  open,
+  lstatSync,
+  openSync,
   read,
   readSync,
-  realpath,
+  realpathSync,
   type Stats,
+  statSync,
 } from 'node:fs';
 import { ToolFailure } from '../../core/errors.ts';
 import type { DirectoryEntry, FileInfo, Files } from '../../core/host.ts';
@@ -42,7 +44,7 @@ export function createLocalFiles(): Files {
   const resolve = async (path: string): Promise<string> => {
     checkPath(path, 'look at');
     // The usual case in one call; what does not exist takes the long way.
-    const found = await realPath(path);
+    const found = realPath(path);
     if (typeof found === 'string') return found;
     return attempt('look at', path, async () => (await paths()).resolvePath(path));
   };
@@ -50,12 +52,12 @@ export function createLocalFiles(): Files {
     resolve,
     async info(path, options) {
       checkPath(path, 'look at');
-      const { lstat, stat } = await promises();
+      const look = options?.follow === false ? lstatSync : statSync;
       try {
-        return fileInfo(await (options?.follow === false ? lstat(path) : stat(path)));
+        const found = look(path, { throwIfNoEntry: false });
+        return found === undefined ? undefined : fileInfo(found);
       } catch (error) {
-        const code = errorCode(error);
-        if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+        if (errorCode(error) === 'ENOTDIR') return undefined;
         throw await fileFailure(error, 'look at', path);
       }
     },
@@ -85,20 +87,20 @@ async function attempt<T>(action: FileAction, path: string, operation: () => Pro
   }
 }
 
-function realPath(path: string): Promise<string | undefined> {
-  return new Promise((settle) => {
-    realpath.native(path, (error, resolved) => settle(error === null ? resolved : undefined));
-  });
+function realPath(path: string): string | undefined {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return undefined;
+  }
 }
 
-function openFile(path: string): Promise<number> {
-  return new Promise((settle, reject) => {
-    open(path, OPEN_FLAGS, (error, fd) => (error === null ? settle(fd) : reject(error)));
-  });
+function openFile(path: string): number {
+  return openSync(path, OPEN_FLAGS);
 }
 
 async function readFile(path: string, range: Range | undefined): Promise<Uint8Array> {
-  const fd = await openFile(path);
+  const fd = openFile(path);
   try {
     const info = fstatSync(fd);
     if (info.isDirectory()) throw new ToolFailure(`Cannot read ${path}: it is a folder, not a file.`);

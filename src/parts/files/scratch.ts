@@ -1,7 +1,7 @@
 // Folders for output that is too long to show: outside the workspace, readable by their owner alone, made on first
 // use and removed when their conversation closes.
 
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { promises as fs } from 'node:fs';
 import { join } from 'node:path';
 
 export interface ScratchFolders {
@@ -21,17 +21,17 @@ export function createScratch(parent: string): ScratchFolders {
       // Made by somebody else first, it is not ours to write to: then this fails.
       if (!made.has(name)) {
         made.add(name);
-        await mkdir(path, { mode: 0o700 });
+        await fs.mkdir(path, { mode: 0o700 });
       }
       return path;
     },
     async write(name, file, text) {
       const path = join(await folders.make(name), file.replaceAll(/[^\w.-]/g, '_'));
-      await writeFile(path, text, { mode: 0o600 });
+      await fs.writeFile(path, text, { mode: 0o600 });
       return path;
     },
     async remove(name) {
-      if (made.delete(name)) await rm(join(parent, name), { recursive: true, force: true });
+      if (made.delete(name)) await fs.rm(join(parent, name), { recursive: true, force: true });
     },
   };
   return folders;

@@ -1,7 +1,8 @@
 // Finding sessions without opening them. A file is known by its name, its header and the last line's count of
 // what came before it, so a list costs two short reads a session however long the sessions are.
 
-import { type FileHandle, open, readdir, stat } from 'node:fs/promises';
+import { promises as fs } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 
 import type { SessionInfo } from '../../core/conversation.ts';
@@ -89,7 +90,7 @@ interface Glance {
 async function glance(path: string): Promise<Glance | undefined> {
   let file: FileHandle | undefined;
   try {
-    file = await open(path, 'r');
+    file = await fs.open(path, 'r');
     const { size } = await file.stat();
     const head = await readAt(file, 0, Math.min(size, HEAD_BYTES));
     const { header } = readHeader(head.subarray(0, head.indexOf('\n')), path);
@@ -145,7 +146,7 @@ function idOf(path: string): string {
 async function newestFirst(paths: readonly string[]): Promise<readonly { path: string; modified: number }[]> {
   const found = await Promise.all(
     paths.map(async (path) => {
-      const info = await stat(path).catch(() => undefined);
+      const info = await fs.stat(path).catch(() => undefined);
       return info?.isFile() ? [{ path, modified: info.mtimeMs }] : [];
     }),
   );
@@ -173,7 +174,7 @@ async function filesIn(folder: string): Promise<readonly string[]> {
 
 async function namesIn(folder: string): Promise<readonly string[]> {
   try {
-    return await readdir(folder);
+    return await fs.readdir(folder);
   } catch (error) {
     if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') return [];
     throw storageError(error, `list ${folder}`);

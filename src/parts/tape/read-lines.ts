@@ -1,6 +1,6 @@
 // Reads a file line by line in blocks, so that memory follows the longest line and not the file.
 
-import { open } from 'node:fs/promises';
+import { promises as fs } from 'node:fs';
 
 const BLOCK_BYTES = 1024 * 1024;
 
@@ -20,7 +20,7 @@ export interface Line {
 
 /** Calls `onLine` for every line that ends in a newline. Returns the size of the file as read. */
 export async function readLines(path: string, onLine: (line: Line) => void): Promise<number> {
-  const file = await open(path, 'r');
+  const file = await fs.open(path, 'r');
   try {
     const reader = new LineReader(onLine);
     for (;;) {

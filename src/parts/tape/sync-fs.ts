@@ -38,17 +38,17 @@ export const nodeSyncFs: SyncFs = {
   rename: (from, to) => fs.renameSync(from, to),
   unlink: (path) => fs.unlinkSync(path),
   mkdir: makeFolders,
-  fsyncDir: async (path) => {
-    let handle: fs.promises.FileHandle | undefined;
-    try {
-      handle = await fs.promises.open(path, 'r');
-      await handle.sync();
-    } catch (error) {
-      if (!NO_FOLDER_SYNC.has(errnoOf(error) ?? '')) throw error;
-    } finally {
-      await handle?.close();
-    }
-  },
+  fsyncDir: (path) =>
+    new Promise((resolve, reject) => {
+      const ended = (error: NodeJS.ErrnoException | null) => {
+        if (error === null || NO_FOLDER_SYNC.has(error.code ?? '')) resolve();
+        else reject(error);
+      };
+      fs.open(path, 'r', (failure, fd) => {
+        if (failure !== null) return ended(failure);
+        fs.fsync(fd, (error) => fs.close(fd, () => ended(error)));
+      });
+    }),
 };
 
 /**
