@@ -97,14 +97,3 @@ test('a folder and a device are no sessions', async (t) => {
       });
     });
 });
-
-test('a session that another process writes to is refused with the number of that process', async () => {
-  await using at = await setting([{ text: 'First.' }, { text: 'slow', fault: { stallAfter: 0 } }]);
-  await at.run(['hi']);
-  await using busy = at.start(['--continue', '--output-format', 'stream-json', 'wait']);
-  busy.stdin.end();
-  await busy.waitFor('"init"');
-  const [path = ''] = sessions(at);
-  const exit = await at.run(['--session', path, 'me too']);
-  assertComplaint(exit, { code: 'session-held', says: new RegExp(`\\b${busy.pid}\\b`) });
-});
