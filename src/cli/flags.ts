@@ -23,7 +23,7 @@ export const FLAGS = [
     name: 'print',
     also: ['p'],
     group: 'Run',
-    help: 'answer one prompt and leave (also when a prompt is given, or standard input is a pipe)',
+    help: 'answer one prompt and leave; implied by a prompt and by standard input from a pipe',
   },
   { name: 'prompt', value: 'TEXT', group: 'Run', help: 'the prompt, as an alternative to an argument' },
   { name: 'max-turns', value: 'N', group: 'Run', help: 'stop after N exchanges with the model' },
@@ -53,12 +53,18 @@ export const FLAGS = [
   { name: 'session-id', value: 'ULID', group: 'Session', help: 'give the new session this id' },
   { name: 'no-session', also: ['no-session-persistence'], group: 'Session', help: 'keep nothing on disk' },
   { name: 'name', also: ['n'], value: 'NAME', group: 'Session', help: 'name the session' },
-  { name: 'model', also: ['m'], value: 'MODEL', group: 'Model', help: 'PROVIDER/ID or ID' },
+  {
+    name: 'model',
+    also: ['m'],
+    value: 'MODEL',
+    group: 'Model',
+    help: 'PROVIDER/ID, such as openai/gpt-5.1, or ID',
+  },
   {
     name: 'fallback-model',
     value: 'MODEL',
     group: 'Model',
-    help: 'where to go when the model is overloaded or fails',
+    help: 'where to turn when the model is overloaded or fails',
   },
   {
     name: 'effort',
@@ -86,7 +92,7 @@ export const FLAGS = [
     value: 'RULES',
     many: true,
     group: 'Permissions',
-    help: 'allow without a question: Read, "Bash(npm test)", "Bash(git log *),Edit"',
+    help: 'allow without a question, such as "Bash(npm test)" or "Read,Edit"; see Rules',
   },
   {
     name: 'disallowedTools',

@@ -3,14 +3,15 @@
 import { EXIT } from '../core/errors.ts';
 import { FLAGS, type Flag } from './flags.ts';
 
-const WIDTH = 34;
+const WIDTH = 36;
 
 const INTRODUCTION = `Crab: the agent you own. It reads, runs and changes code in the folder you are in.
 
 Usage
-  crab                              talk to it, line by line
-  crab "fix the failing test"       one prompt, one answer (the same as crab -p "...")
+  crab                              talk to it, line by line (crab chat does so from a pipe, too)
+  crab "fix the failing test"       one prompt, one answer; the same as crab -p "..."
   git diff | crab -p "review this"  standard input joins the prompt
+  crab --continue                   go on where you were in this folder; --resume lets you choose
   crab demo                         see it work: no key, no network
   crab dev fake-provider ...        a scripted model server for your own tests
 
@@ -20,9 +21,11 @@ First steps
 
 In a line
   ,help  ,tools  ,handoff           commands, answered without a model (/help is the same)
-  ,git status                       any other line with a comma runs in the shell;
-                                    one that fails is handed to the model
-  !make  !!man make                 always the shell; !! keeps nothing`;
+  ,git status                       any other line with a comma runs in the shell; one that fails
+                                    is handed to the model
+  !make  !!man make                 always the shell; !! keeps nothing
+  the end\\                          a backslash at the end goes on in the next line
+  Ctrl-C  Ctrl-D                    stop what runs (twice: leave); leave`;
 
 const MODES = `Permission modes
   plan               read only; everything else is refused
@@ -31,8 +34,15 @@ const MODES = `Permission modes
   trustProject       as acceptEdits, and ordinary commands that stay in the folder may run
   dontAsk            what would be asked about is refused, unless --allowedTools names it
   bypassPermissions  everything runs, except what --disallowedTools names
-  Where nobody can be asked (print mode), a question is a refusal; the answer and
-  the JSON result (permission_denials) say which call it was and how to allow it.`;
+  Where nobody can be asked (print mode), a question is a refusal. Standard error and the JSON result
+  (permission_denials) say which call it was and what would allow it. No rule allows what can destroy
+  without a way back (rm -rf, sudo, code in the command): that is always asked about.
+
+Rules
+  Bash(npm test)     this command            Bash(npm run *)   it with any arguments; each part of a
+                                             chain (&&, |, ;) needs a rule of its own
+  Read  Edit  Bash   the whole tool          Edit(src/**)      files below src
+  Read(.env)         any file of that name   Read(//etc/**)    below /etc; ~/ is the home folder`;
 
 const ENVIRONMENT = `Environment
   ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN, ANTHROPIC_BASE_URL, ANTHROPIC_MODEL
@@ -75,10 +85,11 @@ function flagGroups(): readonly string[] {
 
 function flagRows(flag: Flag): readonly string[] {
   const letter = flag.also?.find((name) => name.length === 1);
-  const value = flag.value === undefined ? '' : ` ${flag.value}`;
+  const value =
+    flag.value === undefined ? '' : flag.optional === true ? ` [${flag.value}]` : ` ${flag.value}`;
   const left = `  ${letter === undefined ? '' : `-${letter}, `}--${flag.name}${value}`;
-  const words = `${flag.help}${flag.choices === undefined ? '' : `: ${flag.choices.join(', ')}`}`;
-  const lines = wrap(words, 100 - WIDTH);
+  const choices = flag.choices === undefined ? '' : `: ${flag.choices.join(', ')}`;
+  const lines = wrap(`${flag.help}${choices}${flag.many === true ? ' (may be repeated)' : ''}`, 106 - WIDTH);
   const first = left.length < WIDTH ? [left.padEnd(WIDTH) + (lines.shift() ?? '')] : [left];
   return [...first, ...lines.map((line) => ' '.repeat(WIDTH) + line)];
 }
