@@ -111,7 +111,7 @@ function createRepl(options: ReplOptions, reply: OpenReply, screen: Screen): { r
         await screen.show([{ type: 'notice', level: 'warning', text: notice }]);
       await loop();
       const goodbye = isInteractive ? farewell(session, isKept, reply.session.path !== undefined) : '';
-      if (goodbye !== '') await screen.say(goodbye);
+      await screen.close(goodbye);
     } finally {
       stopListening();
       signal.removeEventListener('abort', terminate);

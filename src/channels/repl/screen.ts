@@ -19,6 +19,8 @@ export interface Screen {
   ask(question: Question): Promise<void>;
   /** A line of the REPL's own. */
   say(line: string): Promise<void>;
+  /** The last line, if there is one: nothing that a run still says comes behind it. */
+  close(line: string): Promise<void>;
 }
 
 export function createScreen(stdout: Sink): Screen {
@@ -29,6 +31,7 @@ export function createScreen(stdout: Sink): Screen {
   let thinking = '';
   let streaming: 'answer' | 'thinking' | undefined;
   let streamed = false;
+  let closed = false;
   let tail = Promise.resolve();
 
   function write(): Promise<void> {
@@ -37,7 +40,7 @@ export function createScreen(stdout: Sink): Screen {
       .map((piece) => piece.text)
       .join('');
     // The chain stays broken once a write has failed: every later one rejects like the first.
-    if (text !== '') tail = tail.then(() => stdout.write(text));
+    if (text !== '' && !closed) tail = tail.then(() => stdout.write(text));
     return tail;
   }
 
@@ -123,6 +126,13 @@ export function createScreen(stdout: Sink): Screen {
     say(text) {
       line(`${text}\n`);
       return write();
+    },
+    close(text) {
+      layout.endLine();
+      if (text !== '') line(`${text}\n`);
+      const written = write();
+      closed = true;
+      return written;
     },
   };
 }
