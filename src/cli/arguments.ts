@@ -18,6 +18,9 @@ const BY_NAME: ReadonlyMap<string, Flag> = new Map(
   FLAGS.flatMap((flag: Flag) => [flag.name, ...(flag.also ?? [])].map((name) => [name, flag] as const)),
 );
 
+/** What is written otherwise, such as a sentence that begins with a dash, is a word. */
+const FLAG_SHAPE = /^--?[A-Za-z][\w-]*(?:=|$)/;
+
 /** Throws `CrabError usage`. */
 export function readArguments(argv: readonly string[]): Arguments {
   const given = new Map<string, string[]>();
@@ -28,7 +31,7 @@ export function readArguments(argv: readonly string[]): Arguments {
       words.push(...argv.slice(at + 1));
       break;
     }
-    if (!word.startsWith('-') || word === '-') {
+    if (!FLAG_SHAPE.test(word)) {
       words.push(word);
       continue;
     }
@@ -80,6 +83,8 @@ function isFlag(word: string): boolean {
 }
 
 function add(given: Map<string, string[]>, flag: Flag, value: string, spelling: string): void {
+  if (value === '' && flag.filled === true)
+    throw usage(`${spelling} needs a value: ${spelling} ${flag.value}.`);
   if (flag.choices !== undefined && !flag.choices.includes(value)) {
     const near = suggestions(value, flag.choices);
     const hint = near.length > 0 ? `Did you mean ${near[0]}? ` : '';

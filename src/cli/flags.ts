@@ -11,6 +11,8 @@ export interface Flag {
   readonly many?: boolean;
   /** The value may be left out. */
   readonly optional?: boolean;
+  /** An empty value means nothing: it is a variable that was not set. */
+  readonly filled?: boolean;
   readonly choices?: readonly string[];
   readonly group: 'Run' | 'Session' | 'Model' | 'Permissions' | 'Input and output' | 'Prompt' | 'Other';
   readonly help: string;
@@ -34,7 +36,14 @@ export const FLAGS = [
     group: 'Run',
     help: 'end a print run after so long without a sign of life (default 120)',
   },
-  { name: 'add-dir', value: 'DIR', many: true, group: 'Run', help: 'treat DIR like the working directory' },
+  {
+    name: 'add-dir',
+    value: 'DIR',
+    filled: true,
+    many: true,
+    group: 'Run',
+    help: 'treat DIR like the working directory',
+  },
   { name: 'continue', also: ['c'], group: 'Session', help: 'go on with the newest session of this folder' },
   {
     name: 'resume',
@@ -47,22 +56,25 @@ export const FLAGS = [
   {
     name: 'session',
     value: 'PATH',
+    filled: true,
     group: 'Session',
     help: 'go on with the session in this file, or with this id',
   },
-  { name: 'session-id', value: 'ULID', group: 'Session', help: 'give the new session this id' },
+  { name: 'session-id', value: 'ULID', filled: true, group: 'Session', help: 'give the new session this id' },
   { name: 'no-session', also: ['no-session-persistence'], group: 'Session', help: 'keep nothing on disk' },
-  { name: 'name', also: ['n'], value: 'NAME', group: 'Session', help: 'name the session' },
+  { name: 'name', also: ['n'], value: 'NAME', filled: true, group: 'Session', help: 'name the session' },
   {
     name: 'model',
     also: ['m'],
     value: 'MODEL',
+    filled: true,
     group: 'Model',
     help: 'PROVIDER/ID, such as openai/gpt-5.1, or ID',
   },
   {
     name: 'fallback-model',
     value: 'MODEL',
+    filled: true,
     group: 'Model',
     help: 'where to turn when the model is overloaded or fails',
   },
@@ -126,6 +138,7 @@ export const FLAGS = [
   {
     name: 'json-schema',
     value: 'SCHEMA',
+    filled: true,
     group: 'Input and output',
     help: 'end with a value of this shape: JSON, or @FILE',
   },
@@ -141,7 +154,7 @@ export const FLAGS = [
   },
   { name: 'verbose', group: 'Input and output', help: 'show tool calls and thinking on standard error' },
   { name: 'system-prompt', value: 'TEXT', group: 'Prompt', help: 'in place of the built-in one' },
-  { name: 'system-prompt-file', value: 'FILE', group: 'Prompt', help: 'the same, from a file' },
+  { name: 'system-prompt-file', value: 'FILE', filled: true, group: 'Prompt', help: 'the same, from a file' },
   {
     name: 'append-system-prompt',
     value: 'TEXT',
@@ -152,6 +165,7 @@ export const FLAGS = [
   {
     name: 'append-system-prompt-file',
     value: 'FILE',
+    filled: true,
     many: true,
     group: 'Prompt',
     help: 'the same, from a file',

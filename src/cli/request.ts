@@ -11,6 +11,7 @@ import type { Effort } from '../core/model.ts';
 import { PERMISSION_MODES, type PermissionMode } from '../core/permission.ts';
 import type { OpenRequest } from '../core/platform.ts';
 import type { JsonSchema } from '../core/schema.ts';
+import { schemaFault } from '../engine/schema.ts';
 import { parseRules } from '../parts/permissions/rules.ts';
 import { describeSurroundings } from '../policy/environment.ts';
 import { readGitHead } from '../policy/git.ts';
@@ -131,6 +132,8 @@ async function schemaOf(args: Arguments): Promise<JsonSchema | undefined> {
   }
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema))
     throw new CrabError('usage', '--json-schema must be a JSON object.');
+  const fault = schemaFault(schema);
+  if (fault !== undefined) throw new CrabError('usage', `--json-schema is no JSON Schema: ${fault}.`);
   return schema as JsonSchema;
 }
 

@@ -1,6 +1,5 @@
 // An agent: a named declaration of who answers and what it may use. The declaration is the grant (law 8).
 
-import type { Event } from './event.ts';
 import type { Effort } from './model.ts';
 import type { PermissionMode, Rule } from './permission.ts';
 import type { JsonSchema } from './schema.ts';
@@ -57,6 +56,3 @@ export interface Declaration {
   /** The run must end with a value of this shape. */
   readonly outputSchema?: JsonSchema;
 }
-
-/** Runs one prompt of an agent: our engine, or another vendor's agent behind the same shape. */
-export type Runner<Run> = (run: Run) => AsyncIterable<readonly Event[]>;

@@ -42,8 +42,6 @@ export type EntryBody =
 
 export type Entry = EntryBase & EntryBody;
 
-export type MessageEntry = EntryBase & Extract<EntryBody, { type: 'message' }>;
-
 export interface Appended {
   readonly entries: readonly Entry[];
   /** Resolves when the entries are durable (law 4); rejects with `CrabError` when they never will be. */

@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { JsonSchema } from '../core/schema.ts';
 import { coerce } from './coerce.ts';
-import { validate } from './schema.ts';
+import { schemaFault, validate } from './schema.ts';
 
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 
@@ -160,4 +160,18 @@ describe('coercion', () => {
     assert.equal(({} as Record<string, unknown>).polluted, undefined);
     assert.equal(Object.getPrototypeOf(coerced), Object.prototype);
   });
+});
+
+describe('a schema', () => {
+  const cases: readonly (readonly [unknown, string | undefined])[] = [
+    [{ type: 'object', properties: { a: { type: ['string', 'null'] } }, required: ['a'] }, undefined],
+    [{}, undefined],
+    [{ type: 'nope' }, '/type: there is no type "nope"'],
+    [{ properties: { a: { items: { type: 'text' } } } }, '/properties/a/items/type: there is no type "text"'],
+    [{ anyOf: [{ pattern: '(' }] }, '/anyOf/0/pattern is not a regular expression'],
+    [{ required: 'a' }, '/required must be a list'],
+    [{ properties: { a: 1 } }, '/properties/a must be an object'],
+  ];
+  for (const [schema, fault] of cases)
+    it(`${JSON.stringify(schema)}: ${fault ?? 'is one'}`, () => assert.equal(schemaFault(schema), fault));
 });

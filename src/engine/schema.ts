@@ -215,3 +215,42 @@ function nameOf(value: unknown): string {
   if (value === null) return 'null';
   return Array.isArray(value) ? 'array' : typeof value;
 }
+
+const TYPE_NAMES: ReadonlySet<unknown> = new Set([
+  'string',
+  'number',
+  'integer',
+  'boolean',
+  'object',
+  'array',
+  'null',
+] satisfies SchemaType[]);
+
+/** What keeps a schema from meaning anything, as far as it can be seen without a value; undefined when nothing does. */
+export function schemaFault(schema: unknown, path = ''): string | undefined {
+  if (typeof schema === 'boolean') return undefined;
+  if (!isObject(schema)) return `${path === '' ? 'the schema' : path} must be an object`;
+  const { type, pattern, required, items, properties } = schema;
+  const types = type === undefined ? [] : Array.isArray(type) ? type : [type];
+  const unknown = types.find((name) => !TYPE_NAMES.has(name));
+  if (unknown !== undefined) return `${path}/type: there is no type ${JSON.stringify(unknown)}`;
+  if (required !== undefined && !Array.isArray(required)) return `${path}/required must be a list`;
+  if (properties !== undefined && !isObject(properties)) return `${path}/properties must be an object`;
+  try {
+    if (typeof pattern === 'string') new RegExp(pattern, 'u');
+  } catch {
+    return `${path}/pattern is not a regular expression`;
+  }
+  const inner: (readonly [string, unknown])[] = Object.entries(properties ?? {}).map(([name, value]) => [
+    `properties/${name}`,
+    value,
+  ]);
+  if (items !== undefined) inner.push(['items', items]);
+  for (const key of ['anyOf', 'oneOf', 'allOf', 'prefixItems'])
+    for (const [at, part] of schemas(schema[key]).entries()) inner.push([`${key}/${at}`, part]);
+  for (const [step, part] of inner) {
+    const fault = schemaFault(part, `${path}/${step}`);
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
+}

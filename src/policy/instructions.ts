@@ -1,5 +1,5 @@
-// Which files of instructions speak for a folder: the person's own first, then from the root of the project down to
-// where we are, so that the nearest has the last word. One name in each folder: what a folder says twice is read once.
+// Which files of instructions speak for a folder: the person's own first, then from the root of the file system down
+// to where we are, so that the nearest has the last word. One name in each folder: what a folder says twice is read once.
 
 import type { InstructionFile } from '../core/agent.ts';
 import type { Files } from '../core/host.ts';

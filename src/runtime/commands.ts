@@ -111,8 +111,8 @@ const model: Command = {
 const mode: Command = {
   name: 'mode',
   aliases: ['permission-mode'],
-  description: 'Show or change the permission mode',
-  usage: `[${PERMISSION_MODES.join('|')}]`,
+  description: `Show or change the permission mode: ${PERMISSION_MODES.join(', ')}`,
+  usage: '[mode]',
   side: 'runtime',
   run: async (args, context) => {
     if (args !== '') await context.control({ kind: 'setMode', mode: args });

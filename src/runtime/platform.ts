@@ -116,6 +116,9 @@ async function pathOf(
     case 'continue': {
       const latest = await host.tapes.latest(agent, cwd);
       if (latest !== undefined) return latest;
+      // All that there are belong to live processes: opening one says to which.
+      const [held] = await host.tapes.list({ agent, cwd });
+      if (held?.path !== undefined) return held.path;
       throw new CrabError('session-unknown', `There is no session in ${cwd} to continue.`, {
         hint: 'Leave out --continue to start one.',
       });

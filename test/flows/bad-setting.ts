@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { constants, copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ERRORS, type ErrorCode, EXIT } from '../../src/core/errors.ts';
 import type { Reply } from '../../src/dev/scenario.ts';
@@ -50,6 +50,7 @@ export async function setting(
     env: { ...env, ...more },
   });
   const command = BUILT.endsWith('.cjs') ? [process.execPath, BUILT] : [BUILT];
+  const everybodys = join(dirname(workspace.path), 'program');
   return {
     workspace,
     provider,
@@ -62,7 +63,8 @@ export async function setting(
       if (process.getuid?.() !== 0) return runCrab({ ...base(options), args });
       execFileSync('chown', ['-R', `${NOBODY}:${NOBODY}`, dirname(workspace.path)]);
       const drop = [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'];
-      return runCrab({ ...base(options), bin: 'setpriv', args: [...drop, ...command, ...args] });
+      const own = copyOf(command, everybodys);
+      return runCrab({ ...base(options), bin: 'setpriv', args: [...drop, ...own, ...args] });
     },
     kept: () => filesBelow(workspace.home),
     async [Symbol.asyncDispose]() {
@@ -70,6 +72,22 @@ export async function setting(
       await workspace[Symbol.asyncDispose]();
     },
   };
+}
+
+/** The program where everybody may read it: this checkout may lie in a folder that nobody else can enter. */
+function copyOf(command: readonly string[], folder: string): readonly string[] {
+  mkdirSync(folder, { recursive: true });
+  return command.map((path) => {
+    const copy = join(folder, basename(path));
+    // With what stands beside it, the chunks of a bundle.
+    if (path.endsWith('.cjs')) cpSync(dirname(path), folder, { recursive: true, filter: isBundle });
+    else if (!existsSync(copy)) copyFileSync(path, copy, constants.COPYFILE_FICLONE);
+    return copy;
+  });
+}
+
+function isBundle(path: string): boolean {
+  return !path.endsWith('standalone');
 }
 
 function filesBelow(folder: string): readonly string[] {

@@ -6,8 +6,16 @@ import { ToolFailure } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/schema.ts';
 import type { Tool, ToolContext, ToolOutput } from '../../core/tool.ts';
 import type { SearchOutput } from './match-report.ts';
+import { byteCount } from './read-record.ts';
 import type { SearchQuery } from './ripgrep.ts';
-import { countArgument, readPlan, renamedFolder, searchPath, textArgument } from './tool-path.ts';
+import {
+  countArgument,
+  MAX_SEARCHED_GB,
+  readPlan,
+  renamedFolder,
+  searchPath,
+  textArgument,
+} from './tool-path.ts';
 
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1000;
@@ -110,6 +118,10 @@ async function queryOf(input: JsonObject, path: string, context: ToolContext): P
   if (info === undefined) throw new ToolFailure(`Cannot search ${path}: it does not exist.`);
   if (info.kind === 'other')
     throw new ToolFailure(`Cannot search ${path}: it is a ${info.what ?? 'device'}, not a file or folder.`);
+  if (info.kind === 'file' && info.size > MAX_SEARCHED_GB * 1024 ** 3)
+    throw new ToolFailure(
+      `Cannot search ${path}: it has ${byteCount(info.size)}, and no more than ${MAX_SEARCHED_GB} GB are searched; use a command for it.`,
+    );
   const resolved = await context.files.resolve(path);
   return {
     pattern: textArgument(input, 'pattern'),

@@ -28,19 +28,21 @@ function failure(message: RegExp) {
   return { name: 'ToolFailure', message };
 }
 
-/** Runs a script in a process of a user without rights; the module that it gets is `createLocalFiles`. */
+/** Runs a script on `files` in a process of a user without rights, who need not be able to read this checkout. */
 function asNobody(script: string): { status: number | null; output: string } {
   const module = new URL('./local-files.ts', import.meta.url).href;
   const source = `
-    process.setgid?.(65534); process.setuid?.(65534);
-    const { createLocalFiles } = await import(${JSON.stringify(module)});
+    import { mkdtempSync, rmSync } from 'node:fs';
+    import { createLocalFiles } from ${JSON.stringify(module)};
     const files = createLocalFiles();
+    // What is loaded at first use is used once by a user who may load it.
+    const folder = mkdtempSync('/tmp/crab-files-');
+    await files.write(folder + '/sub/file', Buffer.from('x'));
+    rmSync(folder, { recursive: true });
+    process.setgid?.(65534);
+    process.setuid?.(65534);
     try { ${script} } catch (error) { console.log(error.name + ': ' + error.message); }`;
-  // The module is read by a root that may: the user is changed when the imports are in memory.
-  const preload = `await import(${JSON.stringify(module)}); await import(${JSON.stringify(new URL('./atomic-write.ts', import.meta.url).href)}); await import(${JSON.stringify(new URL('./resolve-path.ts', import.meta.url).href)});`;
-  const result = spawnSync(process.execPath, ['--input-type=module', '-e', preload + source], {
-    encoding: 'utf8',
-  });
+  const result = spawnSync(process.execPath, ['--input-type=module', '-e', source], { encoding: 'utf8' });
   return { status: result.status, output: result.stdout.trim() + result.stderr };
 }
 

@@ -6,6 +6,7 @@ import { ToolFailure } from '../../core/errors.ts';
 import type { Exec } from '../../core/host.ts';
 import type { ToolContext } from '../../core/tool.ts';
 import { MAX_LINE_BYTES, type MatchReport } from './match-report.ts';
+import { MAX_SEARCHED_GB } from './tool-path.ts';
 import { VERSION_CONTROL } from './walk.ts';
 
 const SEARCH_TIMEOUT_MS = 60_000;
@@ -65,6 +66,7 @@ const COMMON = [
   '--hidden',
   '--no-require-git',
   '--no-ignore-global',
+  `--max-filesize=${MAX_SEARCHED_GB}G`,
   ...VERSION_CONTROL.flatMap((name) => ['--glob', `!${name}`]),
 ];
 

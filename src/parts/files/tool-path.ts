@@ -12,6 +12,9 @@ const PATH_NAMES = { file_path: 'path', filePath: 'path', filepath: 'path', file
 const FOLDER_NAMES = { directory: 'path', dir: 'path', folder: 'path', root: 'path', dir_path: 'path' };
 
 /** The input with other agents' argument names replaced by ours; a name of ours that is there wins. */
+/** A larger file is not searched: it would take longer than anybody waits. */
+export const MAX_SEARCHED_GB = 4;
+
 export function renamed(input: JsonObject, names: Readonly<Record<string, string>>): JsonObject {
   if (!Object.keys(input).some((key) => Object.hasOwn(names, key))) return input;
   const result: Record<string, unknown> = {};
