@@ -10,6 +10,7 @@ import {
   request as plainRequest,
 } from 'node:http';
 import type { RequestOptions } from 'node:https';
+import { urlToHttpOptions } from 'node:url';
 import { CrabError } from '../../core/errors.ts';
 import { Answer } from './answer.ts';
 import { interrupted, networkFailure } from './failure.ts';
@@ -55,7 +56,7 @@ export interface Transport {
     readonly timeout: number;
   };
   readonly agent: Agent;
-  request(url: URL, options: RequestOptions): ClientRequest;
+  request(options: RequestOptions): ClientRequest;
 }
 
 const AGENT = {
@@ -79,15 +80,23 @@ export function createHttp(limits?: Partial<HttpLimits>): Http {
     plain ??= { options: AGENT, agent: new Agent(AGENT), request: plainRequest };
     return plain;
   };
+  const addresses = new WeakMap<URL, RequestOptions>();
+  // What Node makes of a URL, made once: every request of a conversation goes to the same.
+  const addressOf = (url: URL): RequestOptions => {
+    const address = addresses.get(url) ?? urlToHttpOptions(url);
+    addresses.set(url, address);
+    return address;
+  };
   return {
     async send(request, signal) {
       const transport = await transportFor(request.url);
+      const target = { transport, address: addressOf(request.url) };
       const bounds = { ...limitsFor(request.url), ...limits };
       try {
-        return await exchange(transport, request, bounds, signal);
+        return await exchange(target, request, bounds, signal);
       } catch (error) {
         if (!(error instanceof StaleConnection)) throw error;
-        return exchange(transport, request, bounds, signal);
+        return exchange(target, request, bounds, signal);
       }
     },
   };
@@ -111,8 +120,13 @@ function isLoopback(hostname: string): boolean {
 /** The server had closed a kept connection before the request reached it: nothing was asked, so ask again. */
 class StaleConnection extends Error {}
 
+interface Target {
+  readonly transport: Transport;
+  readonly address: RequestOptions;
+}
+
 function exchange(
-  transport: Transport,
+  { transport, address }: Target,
   spec: HttpRequest,
   limits: HttpLimits,
   signal: AbortSignal,
@@ -120,7 +134,8 @@ function exchange(
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(interrupted());
     const body = spec.body === undefined ? [] : pieces(spec.body);
-    const request = transport.request(spec.url, {
+    const request = transport.request({
+      ...address,
       method: spec.method,
       agent: transport.agent,
       headers: spec.body === undefined ? spec.headers : { ...spec.headers, 'content-length': sizeOf(body) },

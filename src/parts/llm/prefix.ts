@@ -1,4 +1,4 @@
-// The beginning of a request that is the same as in the request before, as bytes that are joined already. A history
+// The beginning of a request that is the same as in the request before, as bytes, most of them joined. A history
 // grows at its end, so a request in turn 500 costs what is new in it: nothing before that is encoded, joined or
 // copied again.
 
@@ -48,7 +48,6 @@ export function createPrefix(): Prefix {
       if (count > done) for (const fragment of encode(done, count)) add(fragment);
       done = count;
       last = messages[done - 1];
-      if (rest.length > 1) rest = [Buffer.concat(rest, restBytes)];
       return [...whole, ...rest];
     },
   };
