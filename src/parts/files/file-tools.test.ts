@@ -64,12 +64,9 @@ test('a call is shown before it runs without looking at any file', async () => {
     removed: 1,
   });
   const matches = (title: string) => ({ kind: 'matches', title, count: 0, truncated: false, lines: [] });
-  assert.deepEqual(
-    await toolNamed(tools, 'grep').show({ pattern: 'x', glob: '*.ts' }),
-    matches('grep x in *.ts'),
-  );
-  assert.deepEqual(await toolNamed(tools, 'find').show({ pattern: '*.ts' }), matches('find *.ts'));
-  assert.deepEqual(await toolNamed(tools, 'ls').show({}), matches('ls'));
+  assert.deepEqual(await toolNamed(tools, 'grep').show({ pattern: 'x', glob: '*.ts' }), matches('x in *.ts'));
+  assert.deepEqual(await toolNamed(tools, 'find').show({ pattern: '*.ts' }), matches('*.ts'));
+  assert.deepEqual(await toolNamed(tools, 'ls').show({}), matches(''));
 });
 
 test('arguments under the names of other agents are understood', () => {

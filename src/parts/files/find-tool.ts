@@ -47,7 +47,7 @@ export function createFindTool(ripgrep: Ripgrep): Tool {
     run: (input, context) => find(input, context, ripgrep),
     show: async (input): Promise<Display> => {
       const path = textArgument(input, 'path');
-      const title = `find ${textArgument(input, 'pattern')}${path === '' ? '' : ` in ${path}`}`;
+      const title = `${textArgument(input, 'pattern')}${path === '' ? '' : ` in ${path}`}`;
       return { kind: 'matches', title, count: 0, truncated: false, lines: [] };
     },
   };
@@ -84,7 +84,7 @@ async function find(input: JsonObject, context: ToolContext, ripgrep: Ripgrep): 
   const truncated = cut || newest.length > limit;
   const text = newest.length === 0 ? 'No files match.' : kept.join('\n');
   const footer = `\n[The newest ${kept.length} of ${newest.length} files. Narrow the pattern or the path.]`;
-  const title = `find ${textArgument(input, 'pattern')}`;
+  const title = textArgument(input, 'pattern');
   const display = { kind: 'matches', title, count: newest.length, truncated, lines: kept } as const;
   return textOutput(truncated ? text + footer : text, display);
 }

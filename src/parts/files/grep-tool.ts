@@ -72,7 +72,7 @@ function prepare(input: JsonObject): JsonObject {
 
 function shown(input: JsonObject): Display {
   const inside = [textArgument(input, 'path'), textArgument(input, 'glob')].filter((part) => part !== '');
-  const title = `grep ${textArgument(input, 'pattern')}${inside.length > 0 ? ` in ${inside.join(', ')}` : ''}`;
+  const title = `${textArgument(input, 'pattern')}${inside.length > 0 ? ` in ${inside.join(', ')}` : ''}`;
   return { kind: 'matches', title, count: 0, truncated: false, lines: [] };
 }
 
@@ -89,7 +89,7 @@ async function search(input: JsonObject, context: ToolContext, ripgrep: Ripgrep)
   const query = { ...(await queryOf(input, named, context)), ...nameGlobOf(glob) };
   const { createMatchReport } = await import('./match-report.ts');
   const report = createMatchReport({
-    title: `grep ${pattern}`,
+    title: pattern,
     output: outputOf(input),
     limit: countArgument(input, 'limit', { least: 1, most: MAX_LIMIT, otherwise: DEFAULT_LIMIT }),
     context: query.context,

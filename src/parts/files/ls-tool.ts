@@ -41,7 +41,7 @@ export function createLsTool(): Tool {
     plan: async (input, cwd) => readPlan(searchPath(input, cwd)),
     run: list,
     show: async (input): Promise<Display> => {
-      const title = `ls ${textArgument(input, 'path')}`.trim();
+      const title = textArgument(input, 'path');
       return { kind: 'matches', title, count: 0, truncated: false, lines: [] };
     },
   };
@@ -59,7 +59,7 @@ async function list(input: JsonObject, context: ToolContext): Promise<ToolOutput
   const truncated = cut || entries.length > limit;
   const text = entries.length === 0 ? '[The folder is empty.]' : kept.join('\n');
   const footer = `\n[The first ${kept.length} of ${entries.length} entries. Use find for the others.]`;
-  const title = `ls ${shownPath(path, cwd)}`;
+  const title = shownPath(path, cwd);
   const display = { kind: 'matches', title, count: entries.length, truncated, lines: kept } as const;
   return textOutput(truncated ? text + footer : text, display);
 }
