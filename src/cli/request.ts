@@ -2,7 +2,7 @@
 
 import { promises as fs } from 'node:fs';
 import { resolve } from 'node:path';
-import { DEFAULT_AGENT, type Declaration, type InstructionFile } from '../core/agent.ts';
+import { DEFAULT_AGENT, type Declaration } from '../core/agent.ts';
 import type { SessionChoice } from '../core/conversation.ts';
 import { CrabError } from '../core/errors.ts';
 import type { Files } from '../core/host.ts';
@@ -15,7 +15,7 @@ import { schemaFault } from '../engine/schema.ts';
 import { parseRules } from '../parts/permissions/rules.ts';
 import { describeSurroundings } from '../policy/environment.ts';
 import { readGitHead } from '../policy/git.ts';
-import { findInstructions } from '../policy/instructions.ts';
+import { type Found, findInstructions } from '../policy/instructions.ts';
 import { type Arguments, conflict, numberOf } from './arguments.ts';
 import { fileText } from './file-text.ts';
 import { crabHome, type Environment, workingFolder } from './home.ts';
@@ -156,15 +156,15 @@ async function instruct(
     readGitHead(files, cwd),
   ]);
   for (const reason of found.skipped) warn(`Instructions passed over: ${reason.replace(/\.$/, '')}.`);
+  const added = [...args.values('append-system-prompt'), ...appended];
+  const base = system ?? found.system;
   return {
-    ...(system !== undefined && { system }),
-    append: [...args.values('append-system-prompt'), ...appended],
+    given: system !== undefined || added.length > 0,
+    ...(base !== undefined && { system: base }),
+    append: [...found.append, ...added],
     files: found.files,
     environment: describeSurroundings({ cwd, platform: process.platform, now, git, directories }),
   };
 }
 
-const NO_FILES: { readonly files: readonly InstructionFile[]; readonly skipped: readonly string[] } = {
-  files: [],
-  skipped: [],
-};
+const NO_FILES: Found = { append: [], files: [], skipped: [] };

@@ -32,6 +32,8 @@ export interface InstructionFile {
 }
 
 export interface Instructions {
+  /** The person gave `system` or `append` with this command; what a session recorded earlier does not count then. */
+  readonly given: boolean;
   /** Takes the place of the built-in prompt. */
   readonly system?: string;
   readonly append: readonly string[];

@@ -17,7 +17,7 @@ Answer in short Markdown without preamble. Name code as path:line.`;
 
 /** `extra` are the paragraphs of extensions. Returns the whole prompt without a final newline. */
 export function composePrompt(
-  instructions: Instructions,
+  instructions: Omit<Instructions, 'given'>,
   tools: readonly Tool[],
   extra: readonly string[] = [],
 ): string {

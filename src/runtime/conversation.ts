@@ -174,8 +174,7 @@ export class Conversation {
    * provider's cache lives on it. One that the person gives with the command takes its place.
    */
   systemPrompt(compose: () => string): string {
-    const { system, append } = this.declaration.instructions;
-    const given = system !== undefined || append.length > 0;
+    const { given } = this.declaration.instructions;
     if (this.#recordedPrompt?.cwd === this.cwd && !given) return this.#recordedPrompt.text;
     const text = compose();
     if (this.#recordedPrompt?.text !== text) {

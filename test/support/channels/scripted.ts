@@ -70,7 +70,7 @@ export const DECLARATION: Declaration = {
   directories: [],
   withoutTools: [],
   limits: {},
-  instructions: { append: [], files: [], environment: [] },
+  instructions: { given: false, append: [], files: [], environment: [] },
   canAsk: false,
 };
 
