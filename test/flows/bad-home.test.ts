@@ -6,6 +6,7 @@ import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Reply } from '../../src/dev/scenario.ts';
+import { needs } from '../support/crab.ts';
 import { ANSWER, assertComplaint, assertRefused, messagesOf, sessions, setting } from './bad-setting.ts';
 
 const GOOD = { code: 0, signal: null, stdout: 'Here I am.\n', stderr: '' };
@@ -72,7 +73,9 @@ test('without HOME the account’s home is used, and CRAB_HOME alone is enough',
   assert.equal(messagesOf(at).length, 2);
 });
 
-test('a folder that was removed while we were in it is told in every mode', async (t) => {
+const removed = { skip: needs('a removed working directory') };
+
+test('a folder that was removed while we were in it is told in every mode', removed, async (t) => {
   const gone = { code: 'cwd-missing', says: 'The working directory does not exist.' } as const;
   const line = 'mkdir gone && cd gone && rmdir ../gone && "$@"';
   for (const args of [['hi'], ['chat'], ['--add-dir', 'x', 'hi'], ['--session', './s.jsonl', 'hi']])

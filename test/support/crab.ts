@@ -118,6 +118,17 @@ function testedBin(): string {
   return process.env['CRAB_BIN'] ?? BUILT;
 }
 
+/** What the standalone binary, which runs on Bun, does not do; a test that needs it names it here. */
+const BUN_LACKS = {
+  'a removed working directory': 'Bun itself ends with its own message when its working directory is gone',
+  NODE_OPTIONS: 'Bun reads no NODE_OPTIONS, so nothing can be loaded before the program',
+} as const;
+
+/** The `skip` of a test that the standalone binary cannot pass: why it cannot, or false where Node runs the program. */
+export function needs(feature: keyof typeof BUN_LACKS): string | false {
+  return testedCommand().length === 1 ? BUN_LACKS[feature] : false;
+}
+
 /** How the tested program is started, for tests that start it through another one. */
 export function testedCommand(): readonly string[] {
   return commandOf(testedBin());
