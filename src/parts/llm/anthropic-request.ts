@@ -10,7 +10,7 @@ import type {
   TextContent,
 } from '../../core/message.ts';
 import type { Effort, ModelRequest, ToolSchema } from '../../core/model.ts';
-import { jsonText, listBytes, rememberEach, rememberLast } from './fragments.ts';
+import { jsonText, listBytes, type Remembered, rememberEach, rememberLast } from './fragments.ts';
 import { createPrefix } from './prefix.ts';
 import type { AdaptiveThinking } from './providers.ts';
 
@@ -71,7 +71,7 @@ export function createRequestEncoder(model: AnthropicModel): (request: ModelRequ
   };
 }
 
-type BlocksOf = (message: Message) => Buffer;
+type BlocksOf = Remembered<Message, Buffer>;
 
 /**
  * How many messages no later request will encode in another way: those before the turns that may carry a mark. What
@@ -95,6 +95,7 @@ function settledTurns(messages: readonly Message[], blocksOf: BlocksOf): readonl
   const parts: Buffer[] = [];
   addTurns(parts, messages, blocksOf);
   if (parts.length > 0) parts.push(COMMA);
+  for (const message of messages) blocksOf.forget(message);
   return parts;
 }
 

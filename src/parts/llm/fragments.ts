@@ -2,7 +2,11 @@
 // its whole ever existing, because most of it is the same as in the request before.
 
 export function jsonBytes(value: unknown): Buffer<ArrayBuffer> {
-  return Buffer.from(jsonText(value));
+  const text = jsonText(value);
+  // Memory of its own: one small fragment that is kept would keep all of the pool that it was cut from.
+  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
+  bytes.write(text);
+  return bytes;
 }
 
 /** Like JSON.stringify, but a lone surrogate becomes U+FFFD: providers refuse a body with an escaped one. */
@@ -30,10 +34,16 @@ export function rememberLast(make: (text: string) => Buffer): (text: string) => 
   };
 }
 
+export interface Remembered<Key extends object, Made> {
+  (key: Key): Made;
+  /** It was joined with others and is not needed by itself any longer; asked for again, it is made again. */
+  forget(key: Key): void;
+}
+
 /** Remembers what was made of each object for as long as that object lives. */
-export function rememberEach<Key extends object, Made>(make: (key: Key) => Made): (key: Key) => Made {
+export function rememberEach<Key extends object, Made>(make: (key: Key) => Made): Remembered<Key, Made> {
   const known = new WeakMap<Key, Made>();
-  return (key) => {
+  const remembered = (key: Key): Made => {
     let made = known.get(key);
     if (made === undefined) {
       made = make(key);
@@ -41,4 +51,5 @@ export function rememberEach<Key extends object, Made>(make: (key: Key) => Made)
     }
     return made;
   };
+  return Object.assign(remembered, { forget: (key: Key) => void known.delete(key) });
 }

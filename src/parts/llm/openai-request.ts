@@ -44,8 +44,14 @@ export function createRequestEncoder(model: OpenAiModel): (request: ModelRequest
     if (hasSystem) parts.push(systemOf(system));
     const first = parts.length;
     const settled = settledCount(messages);
-    const encode = (from: number, to: number) => encodeMessages(messages.slice(from, to), fragmentOf);
-    parts.push(...prefix.upTo(messages, settled, encode), ...encode(settled, messages.length));
+    const settle = (from: number, to: number) => {
+      const stretch = messages.slice(from, to);
+      const encoded = encodeMessages(stretch, fragmentOf);
+      for (const message of stretch) fragmentOf.forget(message);
+      return encoded;
+    };
+    parts.push(...prefix.upTo(messages, settled, settle));
+    parts.push(...encodeMessages(messages.slice(settled), fragmentOf));
     if (!hasSystem) parts[first] = parts[first]?.subarray(1) ?? NOTHING;
     parts.push(CLOSE_BODY);
     return parts;
