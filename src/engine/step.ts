@@ -153,7 +153,7 @@ export class Step {
   }
 
   #start(pending: Pending, synced: Promise<void>): Promise<void> {
-    const running = this.#limiter(() => this.#run(pending, synced));
+    const running = this.#run(pending, synced);
     // Whoever awaits it meets the failure; that may be later than the failure itself.
     running.catch(() => {});
     pending.started = running;
@@ -167,7 +167,7 @@ export class Step {
     const planned = await pending.planned;
     const startedAt = clock.monotonic();
     const isLast = this.#pending.at(-1)?.call === call;
-    if (signal.aborted) return this.#record(call, errorOutput('Not run: the run was cancelled.'), startedAt);
+    if (signal.aborted) return this.#record(call, errorOutput(CANCELLED), startedAt);
     if ('failure' in planned) return this.#record(call, errorOutput(planned.failure), startedAt);
     if (this.#skipRest && !planned.plan.parallel)
       return this.#record(
@@ -186,8 +186,11 @@ export class Step {
     if (!planned.plan.repeatable) await synced;
     const display = await displayOf(planned);
     const { tool, input } = planned;
-    outbox.push([{ type: 'toolStart', id: call.id, name: tool.name, input, display }]);
-    const output = await runCall(planned, environment, signal);
+    const output = await this.#limiter(async () => {
+      if (signal.aborted) return errorOutput(CANCELLED);
+      outbox.push([{ type: 'toolStart', id: call.id, name: tool.name, input, display }]);
+      return runCall(planned, environment, signal);
+    });
     if (output.isError && planned.plan.access.kind === 'command') this.#skipRest = true;
     await this.#record(call, output, startedAt);
   }
@@ -232,6 +235,8 @@ export class Step {
     return this.#writing;
   }
 }
+
+const CANCELLED = 'Not run: the run was cancelled.';
 
 const GRANTED: Permission = { granted: true };
 
