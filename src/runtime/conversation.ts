@@ -200,7 +200,7 @@ export class Conversation {
   }
 
   async grant(request: Parameters<Gate>[0]): Promise<void> {
-    const rule = this.#gate.grantFor(request);
+    const rule = await this.#gate.grantFor(request);
     if (rule === undefined) return;
     this.#gate.allow(rule);
     await this.#tape.append([grantEntry(rule.text)]).synced;

@@ -393,7 +393,7 @@ for (const [request, text] of GRANTED)
   test(`the grant ${JSON.stringify(text)} is asked for once, and reads back from its text`, async () => {
     const gate = gateWith();
     assert.notEqual((await gate.check(request)).decision, 'allow');
-    const rule = gate.grantFor(request);
+    const rule = await gate.grantFor(request);
     assert.deepEqual(rule, { decision: 'allow', text, source: 'an answer of this session' });
     gate.allow(rule);
     assert.equal((await gate.check(request)).decision, 'allow');
@@ -405,7 +405,7 @@ for (const [request, text] of GRANTED)
 test('a grant is no wider than what was asked', async () => {
   const gate = gateWith();
   for (const request of [runs('ls *.md > list'), runs('npm run a'), touches('write', 'src/a.ts')]) {
-    const rule = gate.grantFor(request);
+    const rule = await gate.grantFor(request);
     assert.ok(rule);
     gate.allow(rule);
   }
@@ -441,10 +441,10 @@ test('what no rule can lift has no grant', async () => {
   ];
   for (const request of requests) {
     assert.notEqual((await gate.check(request)).decision, 'allow');
-    assert.equal(gate.grantFor(request), undefined, JSON.stringify(request.access));
+    assert.equal(await gate.grantFor(request), undefined, JSON.stringify(request.access));
   }
-  assert.equal(gateWith().grantFor(runs('rm -rf x')), undefined);
-  assert.equal(gateWith().grantFor(touches('write', '.husky/pre-commit')), undefined);
+  assert.equal(await gateWith().grantFor(runs('rm -rf x')), undefined);
+  assert.equal(await gateWith().grantFor(touches('write', '.husky/pre-commit')), undefined);
 });
 
 test('a stored grant that cannot be read is left out', async () => {

@@ -18,7 +18,7 @@ export interface PermissionGate {
    * The narrowest rule that, once allowed, allows this request. Undefined where no rule can: danger, a deny or
    * ask rule, or a mode that forbids. Links are known only of requests that were checked.
    */
-  grantFor(request: GateRequest): Rule | undefined;
+  grantFor(request: GateRequest): Promise<Rule | undefined>;
 }
 
 export interface GateOptions {
@@ -106,7 +106,7 @@ class RuleGate implements PermissionGate {
     }
   }
 
-  grantFor(request: GateRequest): Rule | undefined {
+  async grantFor(request: GateRequest): Promise<Rule | undefined> {
     const known = this.#remembered.get(keyOf(request));
     if (known?.liftable === false) return undefined;
     return grantRule(request, { ...this.#options, ...(known !== undefined && { paths: known.paths }) });
@@ -149,9 +149,10 @@ class RuleGate implements PermissionGate {
       const reason = `The rule ${rule.text} (${rule.source}) allows this.`;
       return { verdict: { decision: 'allow', reason, rule }, liftable: false };
     }
+    const way = forbidden ? '' : await remedy(request, column, liftable, this.#options);
     const reason = forbidden
       ? `${capital(fact)}, and plan mode only reads: leave plan mode to do this.`
-      : `${capital(fact)}; ${nobodyAsked(mode)}${remedy(request, column, liftable, this.#options)} would allow it.`;
+      : `${capital(fact)}; ${nobodyAsked(mode)}${way} would allow it.`;
     return { verdict: { decision, reason, column }, liftable };
   }
 

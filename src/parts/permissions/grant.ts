@@ -3,7 +3,6 @@
 
 import { dirname, isAbsolute, relative, sep } from 'node:path';
 import type { Column, GateRequest, Rule } from '../../core/permission.ts';
-import { understandCommand } from './command.ts';
 import { hostOf } from './match.ts';
 import { isWithin, lexicallyProtected } from './path-scope.ts';
 import { escapeCommand, escapePath } from './pattern.ts';
@@ -18,12 +17,13 @@ interface GrantOptions {
 const SOURCE = 'an answer of this session';
 
 /** Undefined when no rule could allow it, as far as that can be told without the file system. */
-export function grantRule(request: GateRequest, options: GrantOptions): Rule | undefined {
+export async function grantRule(request: GateRequest, options: GrantOptions): Promise<Rule | undefined> {
   const { access, mode, tool } = request;
   const rule = (text: string): Rule => ({ decision: 'allow', text, source: SOURCE });
   const name = ruleName(tool);
   switch (access.kind) {
     case 'command': {
+      const { understandCommand } = await import('./command.ts');
       const { parts } = understandCommand(access.command, {
         cwd: access.cwd,
         ...(options.home && { home: options.home }),
@@ -85,13 +85,14 @@ const MODES: Partial<Record<Column, string>> = {
 const LONGEST_RULE = 120;
 
 /** What a person can do about a question or a refusal, such as `--permission-mode acceptEdits`. */
-export function remedy(
+export async function remedy(
   request: GateRequest,
   column: Column,
   liftable: boolean,
   options: GrantOptions,
-): string {
-  const text = liftable ? (grantRule(request, options)?.text ?? ruleName(request.tool)) : undefined;
+): Promise<string> {
+  const rule = liftable ? await grantRule(request, options) : undefined;
+  const text = liftable ? (rule?.text ?? ruleName(request.tool)) : undefined;
   const byFile = column === 'write' && request.access.kind === 'write';
   const mode = byFile ? 'acceptEdits' : MODES[column];
   const ways = [

@@ -2,7 +2,7 @@
 // column of the mode table that they add up to. Rules and modes are judged on this and on nothing else.
 
 import type { Column, GateRequest } from '../../core/permission.ts';
-import { type CommandPart, understandCommand } from './command.ts';
+import type { CommandPart } from './command.ts';
 import type { PathScope, Place } from './path-scope.ts';
 
 export interface Touch {
@@ -122,6 +122,8 @@ function judgeTouch({ how, asked, place }: Touch): Finding {
 
 async function surveyCommand(command: string, cwd: string, surveyor: Surveyor): Promise<Survey> {
   const { scope, home } = surveyor;
+  // What is known of programs is most of this room, and a run without a command needs none of it.
+  const { understandCommand } = await import('./command.ts');
   const { parts, doubt } = understandCommand(command, { cwd, ...(home !== undefined && { home }) });
   const surveyed = await Promise.all(parts.map((part) => surveyPart(part, scope)));
   // Most programs look around where they run, whether or not they are given a path.

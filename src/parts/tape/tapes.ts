@@ -15,12 +15,10 @@ import {
   type TapeHeader,
   type Tapes,
 } from '../../core/tape.ts';
-import { createCatalog } from './catalog.ts';
 import { DurableFolders } from './durable-folders.ts';
 import { type FileContext, FileStorage } from './file-storage.ts';
 import { createHeads, defaultHead, type Heads, requireSessionId } from './heads.ts';
 import { type Holder, thisProcess } from './lock.ts';
-import { openSession } from './open-session.ts';
 import { projectFolder, SESSION_SUFFIX } from './paths.ts';
 import { memoryStorage, type Storage } from './storage.ts';
 import { nodeSyncFs, type SyncFs } from './sync-fs.ts';
@@ -49,6 +47,7 @@ export function createTapes(options: TapesOptions): Tapes & Heads {
   const folders = new DurableFolders(home, disk);
   const ids = createIds({ now: () => clock.now(), random });
   const context: FileContext = { disk, clock, self, folders };
+  const catalog = async () => (await import('./catalog.ts')).createCatalog(home, self);
   return {
     create: async (request) => {
       const header = headerFor(request, ids, clock);
@@ -58,8 +57,11 @@ export function createTapes(options: TapesOptions): Tapes & Heads {
       }
       return newTape(header, request, new FileStorage(path, context), ids, clock);
     },
-    open: (path) => openSession(path, ids, context),
-    ...createCatalog(home, self),
+    // Most runs begin a session; what finds and reads old ones is loaded for those that do not.
+    open: async (path) => (await import('./open-session.ts')).openSession(path, ids, context),
+    find: async (id) => (await catalog()).find(id),
+    latest: async (agent, cwd) => (await catalog()).latest(agent, cwd),
+    list: async (filter) => (await catalog()).list(filter),
     ...createHeads({ home, clock, disk, self, folders }),
   };
 }
