@@ -2,7 +2,7 @@
 // one step. A client of its own, `cli:<session id>`, has that session by default, so starting one writes
 // nothing that others read.
 
-import fs from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 import type { Address } from '../../core/conversation.ts';
@@ -76,7 +76,7 @@ function headPath(home: string, { agent, sender }: Address): string {
 function readHead(path: string): string | undefined {
   let bytes: Buffer;
   try {
-    bytes = fs.readFileSync(path);
+    bytes = readFileSync(path);
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return undefined;
     throw storageError(error, `read ${path}`);

@@ -3,7 +3,7 @@
 // pid and start time, since pids are used again. Taking over a dead lock is itself done under a lock, named
 // after the dead one's content: of two that race for it one wins, and a late one finds a different lock there.
 
-import fs from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 
 import { CrabError } from '../../core/errors.ts';
 import { checksum } from './line.ts';
@@ -130,7 +130,7 @@ function contentOf({ pid, start, host }: Holder): string {
 
 function readLock(lockPath: string): string | undefined {
   try {
-    return fs.readFileSync(lockPath, 'utf8');
+    return readFileSync(lockPath, 'utf8');
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return undefined;
     throw error;
@@ -139,7 +139,7 @@ function readLock(lockPath: string): string | undefined {
 
 /** A file's own time is the system's, so this one age is measured by the system's clock. */
 function isBeingWritten(lockPath: string): boolean {
-  const modified = fs.statSync(lockPath, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  const modified = statSync(lockPath, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   return Date.now() - modified < HALF_WRITTEN_IS_DEAD_MS;
 }
 
@@ -183,7 +183,7 @@ function statOf(pid: string): { readonly state: string; readonly start: string }
 
 function readIfAny(path: string): string | undefined {
   try {
-    return fs.readFileSync(path, 'utf8');
+    return readFileSync(path, 'utf8');
   } catch {
     return undefined;
   }

@@ -1,7 +1,7 @@
 // Opening a session: lock first, then read, then mend what a crash left, so that two processes never mend
 // at once. Everything that was mended is told to the person.
 
-import fs from 'node:fs';
+import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 
 import { CrabError } from '../../core/errors.ts';
@@ -30,8 +30,8 @@ function regularFile(path: string): string {
   let file: string;
   let isFile: boolean;
   try {
-    file = fs.lstatSync(path).isSymbolicLink() ? fs.realpathSync(path) : path;
-    isFile = fs.statSync(file).isFile();
+    file = lstatSync(path).isSymbolicLink() ? realpathSync(path) : path;
+    isFile = statSync(file).isFile();
   } catch (error) {
     const errno = errnoOf(error);
     if (errno !== 'ENOENT' && errno !== 'ENOTDIR') throw storageError(error, `read ${path}`);
@@ -44,7 +44,7 @@ function regularFile(path: string): string {
 async function openLocked(path: string, lock: Lock, ids: () => string, context: FileContext): Promise<Tape> {
   const { header, tree, ...loaded } = await loadSession(path);
   const torn = await mendEnd(path, loaded, context);
-  const hasPartial = fs.existsSync(partialPathOf(path));
+  const hasPartial = existsSync(partialPathOf(path));
   const leftOver = hasPartial ? await readLeftOver(partialPathOf(path)) : undefined;
   // With another answer behind it, the left-over is one that reached the tape.
   const isInterrupted = leftOver !== undefined && leftOver.after === tree.lastAnswer;

@@ -1,7 +1,21 @@
 // Every change that the tape makes to a disk, as an argument (law 4), so that a test can record it, tear
 // it or take the sync away. Reading needs no such door and uses the file system directly.
 
-import fs from 'node:fs';
+import {
+  close,
+  closeSync,
+  existsSync,
+  fdatasync,
+  fsync,
+  ftruncateSync,
+  mkdirSync,
+  open,
+  openSync,
+  renameSync,
+  statSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 
 import { CrabError } from '../../core/errors.ts';
@@ -27,16 +41,16 @@ export interface SyncFs {
 const NO_FOLDER_SYNC = new Set(['EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'EISDIR', 'EPERM', 'EACCES']);
 
 export const nodeSyncFs: SyncFs = {
-  open: (path, flags, mode) => fs.openSync(path, flags, mode),
-  write: (fd, bytes) => fs.writeSync(fd, bytes),
+  open: (path, flags, mode) => openSync(path, flags, mode),
+  write: (fd, bytes) => writeSync(fd, bytes),
   fdatasync: (fd) =>
     new Promise((resolve, reject) => {
-      fs.fdatasync(fd, (error) => (error === null ? resolve() : reject(error)));
+      fdatasync(fd, (error) => (error === null ? resolve() : reject(error)));
     }),
-  truncate: (fd, length) => fs.ftruncateSync(fd, length),
-  close: (fd) => fs.closeSync(fd),
-  rename: (from, to) => fs.renameSync(from, to),
-  unlink: (path) => fs.unlinkSync(path),
+  truncate: (fd, length) => ftruncateSync(fd, length),
+  close: (fd) => closeSync(fd),
+  rename: (from, to) => renameSync(from, to),
+  unlink: (path) => unlinkSync(path),
   mkdir: makeFolders,
   fsyncDir: (path) =>
     new Promise((resolve, reject) => {
@@ -44,9 +58,9 @@ export const nodeSyncFs: SyncFs = {
         if (error === null || NO_FOLDER_SYNC.has(error.code ?? '')) resolve();
         else reject(error);
       };
-      fs.open(path, 'r', (failure, fd) => {
+      open(path, 'r', (failure, fd) => {
         if (failure !== null) return ended(failure);
-        fs.fsync(fd, (error) => fs.close(fd, () => ended(error)));
+        fsync(fd, (error) => close(fd, () => ended(error)));
       });
     }),
 };
@@ -57,12 +71,12 @@ export const nodeSyncFs: SyncFs = {
  */
 function makeFolders(path: string, mode: number): string | undefined {
   try {
-    fs.mkdirSync(path, { mode });
+    mkdirSync(path, { mode });
     return path;
   } catch (error) {
     const above = dirname(path);
-    if (errnoOf(error) === 'EEXIST' && fs.statSync(path).isDirectory()) return undefined;
-    if (errnoOf(error) !== 'ENOENT' || fs.existsSync(above)) throw error;
+    if (errnoOf(error) === 'EEXIST' && statSync(path).isDirectory()) return undefined;
+    if (errnoOf(error) !== 'ENOENT' || existsSync(above)) throw error;
     const top = makeFolders(above, mode);
     return makeFolders(path, mode) === undefined ? top : (top ?? path);
   }

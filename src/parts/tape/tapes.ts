@@ -1,6 +1,6 @@
 // The sessions of one home, and those of `--no-session`, which live as long as the process.
 
-import fs from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { Address } from '../../core/conversation.ts';
@@ -52,7 +52,7 @@ export function createTapes(options: TapesOptions): Tapes & Heads {
     create: async (request) => {
       const header = headerFor(request, ids, clock);
       const path = join(projectFolder(home, request.agent, request.cwd), `${header.id}${SESSION_SUFFIX}`);
-      if (fs.existsSync(path)) {
+      if (existsSync(path)) {
         throw new CrabError('session-id-invalid', `Session ${header.id} exists already, as ${path}.`);
       }
       return newTape(header, request, new FileStorage(path, context), ids, clock);

@@ -1,7 +1,7 @@
 // What a crash left half-written behind the last good line is moved into a file beside it before anything is
 // appended, so that it is never lost and no new line is ever merged with it.
 
-import fs from 'node:fs';
+import { closeSync, openSync, readSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 import { FILE_MODE } from './paths.ts';
@@ -18,13 +18,13 @@ export async function setTailAside(
 ): Promise<string> {
   const aside = `${path}.torn-${new Date(time).toISOString().replace(/[:.]/g, '-')}`;
   try {
-    const from = fs.openSync(path, 'r');
+    const from = openSync(path, 'r');
     const to = disk.open(aside, 'a', FILE_MODE);
     try {
       copyRest(from, goodLength, (block) => writeWhole(disk, to, block, aside));
       await disk.fdatasync(to);
     } finally {
-      fs.closeSync(from);
+      closeSync(from);
       disk.close(to);
     }
     await disk.fsyncDir(dirname(path));
@@ -45,7 +45,7 @@ function copyRest(from: number, offset: number, write: (block: Uint8Array) => vo
   const block = Buffer.allocUnsafe(COPY_BYTES);
   let at = offset;
   for (;;) {
-    const count = fs.readSync(from, block, 0, block.length, at);
+    const count = readSync(from, block, 0, block.length, at);
     if (count === 0) return;
     write(block.subarray(0, count));
     at += count;
