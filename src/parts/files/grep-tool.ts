@@ -5,6 +5,7 @@ import type { Display } from '../../core/display.ts';
 import { ToolFailure } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/schema.ts';
 import type { Tool, ToolContext, ToolOutput } from '../../core/tool.ts';
+import { compilePathGlob } from './glob.ts';
 import type { SearchOutput } from './match-report.ts';
 import { byteCount } from './read-record.ts';
 import type { SearchQuery } from './ripgrep.ts';
@@ -85,7 +86,7 @@ async function search(input: JsonObject, context: ToolContext, ripgrep: Ripgrep)
   const { cwd } = context.identity;
   const named = searchPath(input, cwd);
   const glob = textArgument(input, 'glob');
-  const accepts = await fileFilter(glob);
+  const accepts = fileFilter(glob);
   const query = { ...(await queryOf(input, named, context)), ...nameGlobOf(glob) };
   const { createMatchReport } = await import('./match-report.ts');
   const report = createMatchReport({
@@ -134,9 +135,8 @@ async function queryOf(input: JsonObject, path: string, context: ToolContext): P
   };
 }
 
-async function fileFilter(glob: string): Promise<(path: string) => boolean> {
+function fileFilter(glob: string): (path: string) => boolean {
   if (glob === '') return () => true;
-  const { compilePathGlob } = await import('./glob.ts');
   const negated = glob.startsWith('!');
   const wanted = negated ? glob.slice(1) : glob;
   const matches = compilePathGlob(wanted.endsWith('/') ? `${wanted}**` : wanted);
