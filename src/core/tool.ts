@@ -47,6 +47,11 @@ export interface ToolContext {
   readonly exec: Exec;
   readonly files: Files;
   readonly state: ToolState;
+  /**
+   * Which files a call that may look through a folder must leave out all the same, because a permission rule is about
+   * them: a test of absolute paths with every link followed. Undefined when there is no such rule.
+   */
+  withheld(): Promise<((path: string) => boolean) | undefined>;
   /** The run's own folder (mode 0700) for output too long to show; made on first use. */
   scratch(): Promise<string>;
   /** Shown while the call runs, never sent to the model. */

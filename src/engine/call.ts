@@ -130,7 +130,7 @@ export async function runCall(
   try {
     const blocked = await firstBlock(environment.extensions, info);
     if (blocked !== undefined) return errorOutput(blocked);
-    output = await tool.run(input, environment.context(call, signal));
+    output = await tool.run(input, environment.context({ ...call, name: tool.name }, signal));
   } catch (error) {
     output = errorOutput(signal.aborted ? 'The call was interrupted.' : describe(error, tool.name));
   }

@@ -119,6 +119,11 @@ export class Conversation {
     return (request) => this.#gate.check(request);
   }
 
+  /** As in `ToolContext`, of the tool of this name. */
+  withheld(tool: string): Promise<((path: string) => boolean) | undefined> {
+    return this.#gate.withheld(tool, this.#mode);
+  }
+
   /** Prompts run one after another: resolves, with what ends the turn, when everything before has ended. */
   async takeTurn(signal: AbortSignal): Promise<() => void> {
     const before = this.#turn;

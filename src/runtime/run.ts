@@ -149,6 +149,7 @@ function callEnvironment(run: PromptRun, tools: ReadonlyMap<string, Tool>, emit:
       exec: host.exec,
       files: host.files,
       state: conversation.toolState,
+      withheld: () => conversation.withheld(call.name),
       scratch: () => conversation.scratch(),
       output: (delta) => emit({ type: 'toolOutputDelta', id: call.id, delta }, { droppable: true }),
       progress: (display) => emit({ type: 'toolProgress', id: call.id, display }, { droppable: true }),

@@ -229,6 +229,16 @@ onEachWire('deny wins over everything, the mode that asks nothing included', asy
     });
 });
 
+onEachWire('a search shows nothing of a file that may not be read', async (wire) => {
+  const args = ['--disallowedTools', 'Read(package.json)'];
+  const calls = [{ name: 'grep', input: { pattern: 'hello|scripts' } }, bash('grep -r scripts .')];
+  await attempt(wire, calls, args, ({ verdicts, told }) => {
+    assert.deepEqual(verdicts, ['ran', 'refused']);
+    assert.equal(told[0], 'a.txt:1: hello\n[Files that a permission rule withholds were left out.]');
+    assert.match(told[1] ?? '', /the rule Read\(package\.json\)/);
+  });
+});
+
 onEachWire('a tool that is denied as a whole is not run in any mode', async (wire) => {
   const args = ['--dangerously-skip-permissions', '--disallowedTools', 'Bash'];
   await attempt(wire, [bash('mkdir made')], args, ({ code, verdicts }) => {

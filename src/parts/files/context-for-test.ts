@@ -33,6 +33,7 @@ export async function createTestFolder(options: TestFolderOptions = {}): Promise
     exec: options.exec ?? (() => Promise.reject(new ToolFailure('Nothing can be run here.'))),
     files: options.files ?? createLocalFiles(),
     state: { get: (key) => state.get(key), set: (key, value) => void state.set(key, value) },
+    withheld: async () => undefined,
     scratch: () => Promise.reject(new Error('no scratch folder was expected')),
     output: () => {},
     progress: () => {},

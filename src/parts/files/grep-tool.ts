@@ -86,8 +86,10 @@ async function search(input: JsonObject, context: ToolContext, ripgrep: Ripgrep)
   const { cwd } = context.identity;
   const named = searchPath(input, cwd);
   const glob = textArgument(input, 'glob');
-  const accepts = fileFilter(glob);
+  const chosen = fileFilter(glob);
   const query = { ...(await queryOf(input, named, context)), ...nameGlobOf(glob) };
+  const withheld = await context.withheld();
+  const accepts = (path: string) => chosen(path) && withheld?.(join(query.root, path)) !== true;
   const { createMatchReport } = await import('./match-report.ts');
   const report = createMatchReport({
     title: pattern,
@@ -106,7 +108,16 @@ async function search(input: JsonObject, context: ToolContext, ripgrep: Ripgrep)
     const { searchWithRipgrep } = await import('./ripgrep.ts');
     await searchWithRipgrep(program, query, context, report);
   }
-  return report.finish();
+  return withheld === undefined ? report.finish() : withNote(report.finish());
+}
+
+/** Said whether or not such a file has a match: what is kept back must not show through. */
+function withNote(found: ToolOutput): ToolOutput {
+  const note = '[Files that a permission rule withholds were left out.]';
+  const content = found.content.map((block) =>
+    block.type === 'text' ? { ...block, text: `${block.text}\n${note}` } : block,
+  );
+  return { ...found, content };
 }
 
 function outputOf(input: JsonObject): SearchOutput {

@@ -155,6 +155,20 @@ describe('grep', () => {
     assert.equal(await files('*.log'), 'keep.log');
   });
 
+  test('leaves out what a rule withholds, and says so whether or not there is a match in it', async () => {
+    await using folder = await folderOf(PROJECT);
+    const note = '\n[Files that a permission rule withholds were left out.]';
+    const context = {
+      ...folder.context,
+      withheld: async () => (path: string) => path.startsWith(folder.at('src')),
+    };
+    const held = { ...folder, context };
+    const input = { pattern: 'start', output: 'files' };
+    assert.equal(await both('grep', input, held), `.github/ci.yml\nREADME.md\nkeep.log${note}`);
+    assert.equal(await both('grep', { ...input, path: 'src' }, held), `No matches.${note}`);
+    assert.equal(await both('grep', { ...input, path: 'src/main.ts' }, held), `No matches.${note}`);
+  });
+
   test('searches one file that is named, ignored or not', async () => {
     await using folder = await folderOf(PROJECT);
     assert.equal(await both('grep', { pattern: 'start', path: 'noise.log' }, folder), 'noise.log:1: start');

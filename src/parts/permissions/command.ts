@@ -31,7 +31,7 @@ export interface CommandPart {
   readonly landings: readonly string[];
   /** Whatever its words might name, for rules that restrict paths where the part is not understood. */
   readonly mentions: readonly string[];
-  /** Patterns that the shell replaces by file names, as they are written. */
+  /** What stands for files that are not named: patterns of the shell as they are written, `*` for a whole folder. */
   readonly globs: readonly string[];
 }
 
@@ -200,8 +200,23 @@ function partOf(
     streams: toPaths(streams),
     landings: toPaths(effect.landings),
     mentions: toPaths([...words.slice(1), ...command.redirects.map(({ target }) => target)].map(pathIn)),
-    globs: words.filter(({ glob }) => glob).map(({ value }) => value),
+    globs: [
+      ...words.filter(({ glob }) => glob).map(({ value }) => value),
+      ...(readsWholeFolders(unwrapped.words) ? ['*'] : []),
+    ],
   };
+}
+
+const SEARCHING_FOLDERS = new Set('rg ag ack'.split(' '));
+const SEARCHING_FILES = new Set('grep egrep fgrep zgrep diff'.split(' '));
+
+/** Prints lines of files that it finds by itself. */
+function readsWholeFolders([program, ...args]: readonly Word[]): boolean {
+  const name = (program?.value ?? '').split('/').at(-1) ?? '';
+  if (SEARCHING_FOLDERS.has(name)) return true;
+  if (name === 'git') return args.some(({ value }) => value === 'grep');
+  if (!SEARCHING_FILES.has(name)) return false;
+  return args.some(({ value }) => /^(?:-[A-Za-z]*[rRd]|--rec|--dereference-rec|--dir)/.test(value));
 }
 
 /** Programs whose arguments hold another command: a rule about that one means it here as well. */

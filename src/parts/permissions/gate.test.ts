@@ -289,6 +289,36 @@ test('a pattern of the shell that may name a restricted file is asked about', as
   assert.deepEqual(found, ['ask', 'allow', 'ask']);
 });
 
+test('a command that looks through folders is asked about where a rule is about a file in them', async () => {
+  const searches = ['grep -rn key .', 'grep --recursive key', 'rg key', 'git grep key', 'diff -r a b'];
+  const searched = await decisions(
+    { deny: ['Read(.env)'] },
+    searches.map((command) => runs(command)),
+  );
+  assert.deepEqual(
+    searched,
+    searches.map(() => 'ask'),
+  );
+  const plain = await decisions({ deny: ['Read(.env)'] }, [runs('grep -n key a.ts'), runs('diff a.ts b.ts')]);
+  assert.deepEqual(plain, ['allow', 'allow']);
+  const free = await decisions({ deny: ['Edit(.env)'] }, [runs('rg key')]);
+  assert.deepEqual(free, ['allow']);
+});
+
+test('of a folder that may be searched, restricted files are withheld', async () => {
+  const withheld = async (lists: Parameters<typeof gateWith>[0], mode: PermissionMode = 'default') => {
+    const test = await gateWith(lists).withheld('grep', mode);
+    return ['a.ts', '.env', 'deep/.env', 'private/key'].filter((path) => test?.(`${CWD}/${path}`));
+  };
+  assert.deepEqual(await withheld({ deny: ['Read(.env)'] }), ['.env', 'deep/.env']);
+  assert.deepEqual(await withheld({ deny: ['Grep(private/**)', 'Read(/.env)'] }), ['.env', 'private/key']);
+  assert.deepEqual(await withheld({ ask: ['Read(.env)'] }), ['.env', 'deep/.env']);
+  assert.deepEqual(await withheld({ ask: ['Read(.env)'] }, 'bypassPermissions'), []);
+  assert.deepEqual(await withheld({ deny: ['Read(.env)'] }, 'bypassPermissions'), ['.env', 'deep/.env']);
+  for (const deny of [['Edit(.env)'], ['Read'], ['Bash(cat *)'], []])
+    assert.equal(await gateWith({ deny }).withheld('grep', 'default'), undefined, `${deny}`);
+});
+
 test('paths, domains, agents and servers are matched by what they are', async () => {
   const fetch = (url: string) => asks('web_fetch', { kind: 'network', url });
   const lists = {

@@ -2,7 +2,7 @@
 // deny rules, the mode that bypasses the rest, ask rules, allow rules, the mode table. An allow rule lifts a
 // question and never danger, and it lifts nothing that a mode forbids.
 
-import type { Column, GateRequest, Rule, Verdict } from '../../core/permission.ts';
+import type { Column, GateRequest, PermissionMode, Rule, Verdict } from '../../core/permission.ts';
 import { grantRule, remedy } from './grant.ts';
 import { createMatcher, type Matcher, type MatchOptions } from './match.ts';
 import { decide } from './matrix.ts';
@@ -19,6 +19,11 @@ export interface PermissionGate {
    * ask rule, or a mode that forbids. Links are known only of requests that were checked.
    */
   grantFor(request: GateRequest): Promise<Rule | undefined>;
+  /**
+   * Tells of the files in a folder that `tool` may look through which ones a deny or ask rule keeps from it: a test of
+   * absolute paths with every link followed. Undefined when no rule is about single paths.
+   */
+  withheld(tool: string, mode: PermissionMode): Promise<((path: string) => boolean) | undefined>;
 }
 
 export interface GateOptions {
@@ -110,6 +115,13 @@ class RuleGate implements PermissionGate {
     const known = this.#remembered.get(keyOf(request));
     if (known?.liftable === false) return undefined;
     return grantRule(request, { ...this.#options, ...(known !== undefined && { paths: known.paths }) });
+  }
+
+  async withheld(tool: string, mode: PermissionMode): Promise<((path: string) => boolean) | undefined> {
+    const restricting = mode === 'bypassPermissions' ? this.#denying : [...this.#denying, ...this.#asking];
+    const found = await Promise.all(restricting.map((matcher) => matcher.withheld(tool)));
+    const tests = found.filter((test) => test !== undefined);
+    return tests.length === 0 ? undefined : (path) => tests.some((test) => test(path));
   }
 
   async #judge(request: GateRequest, surveyed: Survey): Promise<Judgement> {
@@ -209,7 +221,7 @@ function askedByRule(rule: Rule, { mode }: GateRequest, column: Column): Verdict
 
 function askedForPattern(rule: Rule, { mode }: GateRequest): Verdict {
   const decision = mode === 'plan' || mode === 'dontAsk' ? 'deny' : 'ask';
-  const reason = `The pattern in the command may name a file that the rule ${rule.text} (${rule.source}) is about; name the files one by one.`;
+  const reason = `The command may reach a file that the rule ${rule.text} (${rule.source}) is about; name the files one by one.`;
   return { decision, reason, rule };
 }
 

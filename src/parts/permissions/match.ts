@@ -11,8 +11,10 @@ export interface Matcher {
   readonly rule: Rule;
   /** For a deny or ask rule. */
   restricts(request: GateRequest, survey: Survey): Promise<boolean>;
-  /** For a deny or ask rule: it may be about a file that the shell puts in the place of a pattern. */
+  /** For a deny or ask rule: it may be about a file that the command reaches without naming it. */
   mayRestrict(request: GateRequest, survey: Survey): boolean;
+  /** For a deny or ask rule: which of the files that `tool` finds by itself it is about. */
+  withheld(tool: string): Promise<((path: string) => boolean) | undefined>;
   /** For an allow rule: it covers everything that the request does. */
   covers(request: GateRequest, survey: Survey): Promise<boolean>;
   /** For an allow rule: it covers this part of a command without a doubt. */
@@ -43,6 +45,12 @@ export function createMatcher(rule: Rule, options: MatchOptions): Matcher {
           (text.about === 'read' || part.effect !== 'read') &&
           part.globs.some((glob) => mayMeet(glob, spec ?? '')),
       ),
+    withheld: async (tool) => {
+      if (paths === undefined || (text.about !== 'read' && !text.covers(tool))) return undefined;
+      const { pattern, realAnchor } = paths;
+      const real = await realAnchor();
+      return (path) => pattern.matches(path, pattern.anchor) || pattern.matches(path, real);
+    },
     covers: (request, survey) => covers(request, survey, { text, command, paths }),
     coversPart: (request, part) =>
       command !== undefined &&

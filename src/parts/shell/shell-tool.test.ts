@@ -34,6 +34,7 @@ async function place() {
     exec: realExec,
     files,
     state: { get: () => undefined, set: () => {} },
+    withheld: async () => undefined,
     scratch: async () => path,
     output: (text) => shown.push(text),
     progress: () => {},
