@@ -1,6 +1,6 @@
 // Standard input as text, all of it: for the one prompt of a print run.
 
-import { CrabError } from '../core/errors.ts';
+import { CrabError, messageOf } from '../core/errors.ts';
 import { MAX_PROMPT_BYTES } from '../core/limits.ts';
 
 /** How long standard input beside a prompt may keep us waiting for its first byte. */
@@ -57,6 +57,6 @@ function decode(bytes: Buffer): string {
 
 function inputFailure(error: unknown): CrabError {
   if (error instanceof CrabError) return error;
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   return new CrabError('input-malformed', `Standard input could not be read: ${message}.`, { cause: error });
 }

@@ -141,9 +141,19 @@ export function errorData(error: CrabError): ErrorData {
   return status === undefined ? { code, message, hint } : { code, message, hint, status };
 }
 
+/** What any thrown value says of itself. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}
+
+/** The system's own name of a failure, such as `ENOENT`. */
+export function errnoOf(thrown: unknown): string | undefined {
+  if (!(thrown instanceof Error) || !('code' in thrown)) return undefined;
+  return typeof thrown.code === 'string' ? thrown.code : undefined;
+}
+
 /** Any thrown value as a `CrabError`; what is not one already is `internal`. */
 export function asCrabError(thrown: unknown): CrabError {
   if (thrown instanceof CrabError) return thrown;
-  const message = thrown instanceof Error ? thrown.message : String(thrown);
-  return new CrabError('internal', message, { cause: thrown });
+  return new CrabError('internal', messageOf(thrown), { cause: thrown });
 }

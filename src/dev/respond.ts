@@ -124,14 +124,13 @@ function createRenderer(
   return (wire, reply, { request, turn, result, fault }) => {
     const answer = () => composeAnswer({ ...reply, fault }, { turn, result, vars });
     const render = () => planDelivery(wire, answer(), request, { fault, delayMs: reply.delayMs ?? 0 });
-    if (hasTemplates(reply)) return render();
     const ofWire = kept.get(wire) ?? new WeakMap();
     kept.set(wire, ofWire);
     const key = JSON.stringify([turn, fault !== undefined, request['model'], request['stream_options']]);
     const last = ofWire.get(reply);
     if (last?.key === key) return last.delivery;
     const delivery = render();
-    ofWire.set(reply, { key, delivery });
+    if (!hasTemplates(reply)) ofWire.set(reply, { key, delivery });
     return delivery;
   };
 }

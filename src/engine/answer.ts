@@ -1,6 +1,7 @@
 // One assistant message while it arrives: chunks go in, the message comes out, whole or cut short. Blocks are kept
 // by the index that the provider gave them, so that a stream may interleave them.
 
+import { messageOf } from '../core/errors.ts';
 import type { AssistantContent, AssistantMessage, StopReason, ToolCallContent } from '../core/message.ts';
 import type { ModelChunk, ModelInfo } from '../core/model.ts';
 import { type TokenCounts, usageOf } from '../core/usage.ts';
@@ -25,8 +26,6 @@ export interface BadCall {
   readonly reason: string;
 }
 
-export const NO_TOKENS: TokenCounts = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
-
 export class Answer {
   readonly #info: ModelInfo;
   readonly #blocks = new Map<number, Block>();
@@ -40,17 +39,6 @@ export class Answer {
   /** All text so far, whatever block it stands in. */
   get text(): string {
     return this.#text;
-  }
-
-  get isEmpty(): boolean {
-    return this.#blocks.size === 0;
-  }
-
-  /** Calls whose arguments could not be read, in order. */
-  get badCalls(): readonly BadCall[] {
-    return this.#inOrder().flatMap((block) =>
-      block.type === 'toolCall' && block.call?.type === 'badCall' ? [block.call] : [],
-    );
   }
 
   /** Takes a chunk; returns the call that it completed, if it did. */
@@ -169,6 +157,6 @@ function readCall(block: {
       return bad('The arguments must be a JSON object.');
     return { type: 'toolCall', id, name, arguments: value as Record<string, unknown> };
   } catch (error) {
-    return bad(`The arguments are not valid JSON: ${error instanceof Error ? error.message : String(error)}`);
+    return bad(`The arguments are not valid JSON: ${messageOf(error)}`);
   }
 }

@@ -3,7 +3,7 @@
 // wrong on the way becomes an error result (law 2), so that a call always has exactly one answer.
 
 import type { Display } from '../core/display.ts';
-import { ToolFailure } from '../core/errors.ts';
+import { messageOf, ToolFailure } from '../core/errors.ts';
 import type { PermissionDenied } from '../core/event.ts';
 import type { CallInfo, Extension } from '../core/extension.ts';
 import { MAX_RESULT_BYTES } from '../core/limits.ts';
@@ -110,7 +110,7 @@ export async function permit(
   return { granted: true };
 }
 
-function refusal(planned: PlannedCall, reason: string): Permission {
+export function refusal(planned: PlannedCall, reason: string): Permission {
   const { call, tool, input } = planned;
   return {
     granted: false,
@@ -156,7 +156,7 @@ async function firstBlock(extensions: readonly Extension[], info: CallInfo): Pro
 
 function describe(error: unknown, tool: string): string {
   if (error instanceof ToolFailure) return error.message;
-  return `${tool} failed: ${error instanceof Error ? error.message : String(error)}`;
+  return `${tool} failed: ${messageOf(error)}`;
 }
 
 /** Tools keep their own bounds; this is the one that no tool can forget (law 5). */

@@ -15,8 +15,8 @@ import {
   userMessage,
 } from '../core/message.ts';
 import type { Effort, Model, ModelChunk, ModelRequest, ToolSchema } from '../core/model.ts';
-import { addUsage, NO_USAGE, type TokenCounts, type Usage, usageOf } from '../core/usage.ts';
-import { Answer, NO_TOKENS } from './answer.ts';
+import { addUsage, NO_TOKENS, NO_USAGE, type TokenCounts, type Usage, usageOf } from '../core/usage.ts';
+import { Answer } from './answer.ts';
 import type { CallEnvironment } from './call.ts';
 import type { Journal } from './journal.ts';
 import { Outbox } from './outbox.ts';

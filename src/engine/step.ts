@@ -2,6 +2,7 @@
 // order; a safe call that needs no question starts while the message still streams. Results are recorded as they
 // come (the view puts them in call order), and never before the message that asked for them.
 
+import { messageOf } from '../core/errors.ts';
 import type { Event, PermissionDenied } from '../core/event.ts';
 import type { Clock } from '../core/host.ts';
 import { MAX_PARALLEL_CALLS } from '../core/limits.ts';
@@ -16,6 +17,7 @@ import {
   type Planned,
   permit,
   planCall,
+  refusal,
   runCall,
 } from './call.ts';
 import type { Outbox } from './outbox.ts';
@@ -199,12 +201,7 @@ export class Step {
     try {
       return await permit(planned, this.#options.environment, this.#controller.signal);
     } catch (error) {
-      const reason = `It could not be asked about: ${error instanceof Error ? error.message : String(error)}`;
-      const { call, tool, input } = planned;
-      return {
-        granted: false,
-        denied: { type: 'permissionDenied', id: call.id, tool: tool.name, input, reason },
-      };
+      return refusal(planned, `It could not be asked about: ${messageOf(error)}`);
     }
   }
 

@@ -3,13 +3,12 @@
 // tool that takes its time.
 
 import type { Event } from '../core/event.ts';
-import { retryText } from './text.ts';
 
 export type Waiting =
   | { readonly kind: 'model'; readonly since: number }
   | { readonly kind: 'tools'; readonly names: readonly string[]; readonly since: number }
   | { readonly kind: 'person'; readonly since: number }
-  | { readonly kind: 'retry'; readonly why: string; readonly since: number; readonly until: number };
+  | { readonly kind: 'retry'; readonly since: number; readonly until: number };
 
 export interface Activity {
   /** Takes note of what arrived. Times are milliseconds of one clock that never goes back. */
@@ -20,17 +19,17 @@ export interface Activity {
 
 export function createActivity(now: number): Activity {
   let since = now;
-  let retry: { readonly why: string; readonly until: number } | undefined;
+  let retryUntil: number | undefined;
   const tools = new Map<string, { readonly name: string; readonly since: number }>();
   const questions = new Map<string, number>();
 
   function note(event: Event, at: number): void {
     switch (event.type) {
       case 'retry':
-        retry = { why: retryText(event), until: at + event.delayMs };
+        retryUntil = at + event.delayMs;
         break;
       case 'messageStart':
-        retry = undefined;
+        retryUntil = undefined;
         break;
       case 'toolStart':
         tools.set(event.id, { name: event.name, since: at });
@@ -64,7 +63,7 @@ export function createActivity(now: number): Activity {
       const running = [...tools.values()];
       const oldest = running[0];
       if (oldest) return { kind: 'tools', names: running.map((tool) => tool.name), since: oldest.since };
-      if (retry) return { kind: 'retry', ...retry, since };
+      if (retryUntil !== undefined) return { kind: 'retry', since, until: retryUntil };
       return { kind: 'model', since };
     },
   };

@@ -12,6 +12,8 @@ export interface ResultCollector {
   see(event: Event): void;
   /** The object for the end of a run. Forgets the run. */
   result(end: RunEnd): object;
+  /** The session that the events are of. */
+  session(): string;
   /** What a command or shell line printed in this run, capped. */
   commandText(): string;
 }
@@ -101,7 +103,7 @@ export function createResult(uuid: () => string, openedWith = ''): ResultCollect
     return object;
   }
 
-  return { see, result, commandText: () => printed };
+  return { see, result, session: () => session, commandText: () => printed };
 }
 
 const STRUCTURED_FAILURE = 'error_max_structured_output_retries';

@@ -34,12 +34,12 @@ export function createStreamJson(options: StreamJsonOptions): StreamJson {
   const { uuid, includePartial } = options;
   const collector = createResult(uuid, options.session);
   const partial = createPartialMessage();
-  let session = options.session ?? '';
   let messageId = '';
   let streaming = false;
   let held = '';
 
-  const stamped = (fields: object): string => jsonLine({ ...fields, session_id: session, uuid: uuid() });
+  const stamped = (fields: object): string =>
+    jsonLine({ ...fields, session_id: collector.session(), uuid: uuid() });
   const system = (subtype: string, fields: object): string => stamped({ type: 'system', subtype, ...fields });
 
   function user(content: unknown, more: object = {}): string {
@@ -89,7 +89,6 @@ export function createStreamJson(options: StreamJsonOptions): StreamJson {
       case 'contentBlockStop':
         return includePartial ? streamed(partial.see(event)) : '';
       case 'runStart':
-        session = event.session;
         return system('init', init(event, options.commands));
       case 'promptAccepted': {
         if (!options.replayUser) return '';
@@ -134,7 +133,6 @@ export function createStreamJson(options: StreamJsonOptions): StreamJson {
       case 'notice':
         return system('notice', { level: event.level, text: event.text });
       case 'commandResult': {
-        if (event.effect.kind === 'session') session = event.effect.session;
         return system('local_command_output', { content: collector.commandText(), command: event.name });
       }
       case 'shellStart':

@@ -76,7 +76,7 @@ export function errorText(error: ErrorData, look: Look): string {
   return `${paint.red('crab:')} ${message} ${paint.dim(`[${error.code}]`)}\n${hint}`;
 }
 
-export function retryText(retry: ModelRetry): string {
+function retryText(retry: ModelRetry): string {
   const { reason, status, delayMs, attempt, maxAttempts } = retry;
   const code = status === undefined || reason.includes(String(status)) ? '' : ` (${status})`;
   return `${visibleLine(reason)}${code}, trying again in ${duration(delayMs)}, ${attempt + 1} of ${maxAttempts}`;

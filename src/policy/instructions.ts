@@ -3,6 +3,7 @@
 // once. The person's own prompt files stand in Crab's home; those of a project would let it change who Crab is.
 
 import type { InstructionFile } from '../core/agent.ts';
+import { messageOf } from '../core/errors.ts';
 import type { Files } from '../core/host.ts';
 
 /** Of each line, the first that a folder has is read. */
@@ -72,7 +73,7 @@ async function readInstructions(
     const cut = info.size > MAX_FILE_BYTES ? `\n[cut at ${MAX_FILE_BYTES} bytes of ${info.size}]` : '';
     return text.trim() === '' ? undefined : { path, text: text + cut };
   } catch (error) {
-    skipped.push(error instanceof Error ? error.message : String(error));
+    skipped.push(messageOf(error));
     return undefined;
   }
 }

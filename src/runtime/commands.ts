@@ -1,6 +1,7 @@
 // The commands that every channel has: answered at once, without a model. One list serves `/x` and `,x`.
 
 import type { CommandInfo, Effect } from '../core/command.ts';
+import { messageOf } from '../core/errors.ts';
 import type { Command, CommandContext, Extension } from '../core/extension.ts';
 import { PERMISSION_MODES } from '../core/permission.ts';
 
@@ -146,7 +147,7 @@ async function modelOrReason(context: CommandContext): Promise<string> {
   try {
     return await context.model();
   } catch (error) {
-    return `none (${error instanceof Error ? error.message : String(error)})`;
+    return `none (${messageOf(error)})`;
   }
 }
 

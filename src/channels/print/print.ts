@@ -9,7 +9,7 @@ import type { OpenReply, OpenRequest, Platform, Prompt } from '../../core/platfo
 import { endWith, exitCodeOf } from '../../faces/exit-code.ts';
 import { eventText } from '../../faces/text.ts';
 import { createJsonPrinter, createStreamPrinter, type Printer } from './printer.ts';
-import { runPrompt } from './run.ts';
+import { asStop, runPrompt, stoppedEnd } from './run.ts';
 import { createTextPrinter } from './text-printer.ts';
 
 export const PRINT_FORMATS = ['text', 'json', 'stream-json'] as const;
@@ -79,7 +79,7 @@ async function nextPrompt(
 ): Promise<Prompt | CrabError | undefined> {
   let stopWaiting = (): void => {};
   const stopped = new Promise<CrabError>((resolve) => {
-    stopWaiting = () => resolve(stopReason(signal));
+    stopWaiting = () => resolve(asStop(signal.reason));
     if (signal.aborted) stopWaiting();
     else signal.addEventListener('abort', stopWaiting, { once: true });
   });
@@ -91,17 +91,6 @@ async function nextPrompt(
   } finally {
     signal.removeEventListener('abort', stopWaiting);
   }
-}
-
-function stopReason({ reason }: AbortSignal): CrabError {
-  return reason instanceof CrabError
-    ? reason
-    : new CrabError('interrupted', 'Interrupted.', { cause: reason });
-}
-
-function stoppedEnd(error: CrabError): RunEnd {
-  const stopped = error.code === 'interrupted' || error.code === 'terminated';
-  return endWith(errorData(error), stopped ? 'cancelled' : 'failed');
 }
 
 /** Prints an end that no run came to. */

@@ -81,8 +81,7 @@ export async function runPrompt(run: PromptRun, prompt: Prompt): Promise<RunEnd>
   /** A run has one end: whatever goes wrong behind it changes nothing. */
   async function printEnd(error: CrabError): Promise<RunEnd> {
     if (end) return end;
-    const cancelled = error.code === 'interrupted' || error.code === 'terminated';
-    end = endWith(errorData(error), cancelled ? 'cancelled' : 'failed');
+    end = stoppedEnd(error);
     await print([end]);
     return end;
   }
@@ -90,7 +89,7 @@ export async function runPrompt(run: PromptRun, prompt: Prompt): Promise<RunEnd>
   async function leaveBehind(): Promise<RunEnd> {
     await aborted(stop.signal, over.signal);
     await clock.sleep(GRACE_MS, over.signal);
-    const error = reasonOf(stop.signal) ?? asStop(stop.signal.reason);
+    const error = asStop(stop.signal.reason);
     if (!writing) return await printEnd(error);
     abandoned = true;
     return end ?? endWith(errorData(error));
@@ -112,10 +111,17 @@ function reasonOf(signal: AbortSignal): CrabError | undefined {
   return signal.aborted && signal.reason instanceof CrabError ? signal.reason : undefined;
 }
 
-function asStop(reason: unknown): CrabError {
+/** What a signal was aborted with, as an error. */
+export function asStop(reason: unknown): CrabError {
   return reason instanceof CrabError
     ? reason
     : new CrabError('interrupted', 'Interrupted.', { cause: reason });
+}
+
+/** The end of a run that a signal or a failure kept from its own. */
+export function stoppedEnd(error: CrabError): RunEnd {
+  const stopped = error.code === 'interrupted' || error.code === 'terminated';
+  return endWith(errorData(error), stopped ? 'cancelled' : 'failed');
 }
 
 /** Resolves when the first signal aborts, rejects when the second does. */

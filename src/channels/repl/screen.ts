@@ -3,6 +3,7 @@
 
 import type { Event, RunEnd } from '../../core/event.ts';
 import type { Sink } from '../../core/host.ts';
+import { messageText } from '../../core/message.ts';
 import type { Question } from '../../core/question.ts';
 import { errorOf } from '../../faces/exit-code.ts';
 import { createLayout } from '../../faces/layout.ts';
@@ -90,8 +91,7 @@ export function createScreen(stdout: Sink): Screen {
         streamed = false;
         return;
       case 'messageEnd':
-        if (!streamed)
-          for (const block of event.message.content) if (block.type === 'text') answer += block.text;
+        if (!streamed) answer += messageText(event.message);
         flush();
         streamed = false;
         streaming = undefined;

@@ -4,8 +4,7 @@
 
 import * as promises from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { ToolFailure } from '../../core/errors.ts';
-import { errorCode } from './file-failure.ts';
+import { errnoOf, ToolFailure } from '../../core/errors.ts';
 
 export type WriteSystem = Pick<typeof promises, 'access' | 'mkdir' | 'open' | 'rename' | 'stat' | 'unlink'>;
 
@@ -45,7 +44,7 @@ async function replaced(target: string, system: WriteSystem): Promise<Owner | un
   try {
     info = await system.stat(target);
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') return undefined;
+    if (errnoOf(error) === 'ENOENT') return undefined;
     throw error;
   }
   if (info.isDirectory()) throw new ToolFailure(`Cannot write ${target}: it is a folder, not a file.`);
@@ -63,7 +62,7 @@ async function openTemporary(folder: string, old: Owner | undefined, system: Wri
     try {
       return { path, handle: await system.open(path, 'wx', mode) };
     } catch (error) {
-      const code = errorCode(error);
+      const code = errnoOf(error);
       if (attempt >= 8 || (code !== 'EEXIST' && code !== 'ENOENT')) throw error;
       if (code === 'ENOENT') await system.mkdir(folder, { recursive: true });
     }
@@ -86,7 +85,7 @@ async function syncFolder(folder: string, system: WriteSystem): Promise<void> {
     await handle.sync();
   } catch (error) {
     // Some file systems cannot sync a folder; the new content is in place all the same.
-    if (errorCode(error) === 'EIO') throw error;
+    if (errnoOf(error) === 'EIO') throw error;
   } finally {
     await handle.close();
   }

@@ -63,14 +63,3 @@ export function textOf(output: ToolOutput): string {
   if (output.isError) throw new Error('the call ended in an error result');
   return output.content.map((block) => (block.type === 'text' ? block.text : `<${block.mimeType}>`)).join('');
 }
-
-/** Numbers in [0, 1) that are the same for the same seed (mulberry32, Tommy Ettinger, public domain). */
-export function seeded(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
-  };
-}

@@ -3,16 +3,10 @@ import { execFile } from 'node:child_process';
 import { readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
+import { seeded } from '../../../test/support/seeded.ts';
 import type { Files } from '../../core/host.ts';
 import type { JsonObject } from '../../core/schema.ts';
-import {
-  createTestFolder,
-  runForText,
-  seeded,
-  type TestFolder,
-  textOf,
-  toolNamed,
-} from './context-for-test.ts';
+import { createTestFolder, runForText, type TestFolder, textOf, toolNamed } from './context-for-test.ts';
 import { createFileTools } from './file-tools.ts';
 import { createLocalFiles } from './local-files.ts';
 

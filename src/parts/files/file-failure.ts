@@ -3,7 +3,7 @@
 
 import { promises as fs } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { ToolFailure } from '../../core/errors.ts';
+import { errnoOf, ToolFailure } from '../../core/errors.ts';
 
 /** Names looked at for a suggestion; a larger folder is not searched to its end. */
 const MAX_NAMES = 2000;
@@ -31,14 +31,9 @@ const REASONS: Readonly<Record<string, string>> = {
   EINVAL: 'the system does not accept the path',
 };
 
-export function errorCode(error: unknown): string | undefined {
-  if (!(error instanceof Error) || !('code' in error)) return undefined;
-  return typeof error.code === 'string' ? error.code : undefined;
-}
-
 /** The failure to throw for a system error; what is no system error comes back unchanged. */
 export async function fileFailure(error: unknown, action: FileAction, path: string): Promise<unknown> {
-  const code = errorCode(error);
+  const code = errnoOf(error);
   if (error instanceof ToolFailure || code === undefined) return error;
   const reason = REASONS[code] ?? (await missing(code, path)) ?? `the system reports ${code}`;
   return new ToolFailure(`Cannot ${action} ${path}: ${reason}.`, { cause: error });

@@ -15,9 +15,9 @@ import {
   type Stats,
   statSync,
 } from 'node:fs';
-import { ToolFailure } from '../../core/errors.ts';
+import { errnoOf, ToolFailure } from '../../core/errors.ts';
 import type { DirectoryEntry, FileInfo, Files } from '../../core/host.ts';
-import { checkPath, errorCode, type FileAction, fileFailure } from './file-failure.ts';
+import { checkPath, type FileAction, fileFailure } from './file-failure.ts';
 import { lazy } from './lazy.ts';
 
 /** Bytes that one read may bring into memory. */
@@ -57,7 +57,7 @@ export function createLocalFiles(): Files {
         const found = look(path, { throwIfNoEntry: false });
         return found === undefined ? undefined : fileInfo(found);
       } catch (error) {
-        if (errorCode(error) === 'ENOTDIR') return undefined;
+        if (errnoOf(error) === 'ENOTDIR') return undefined;
         throw await fileFailure(error, 'look at', path);
       }
     },

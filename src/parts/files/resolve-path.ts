@@ -3,7 +3,7 @@
 
 import { lstat, readlink, realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { errorCode } from './file-failure.ts';
+import { errnoOf } from '../../core/errors.ts';
 
 /** As many links as Linux follows in one path. */
 const MAX_LINKS = 40;
@@ -16,7 +16,7 @@ async function resolveWithin(path: string, budget: { links: number }): Promise<s
   try {
     return await realpath(path);
   } catch (error) {
-    if (errorCode(error) !== 'ENOENT') throw error;
+    if (errnoOf(error) !== 'ENOENT') throw error;
     const parent = dirname(path);
     if (parent === path) throw error;
     const folder = await resolveWithin(parent, budget);

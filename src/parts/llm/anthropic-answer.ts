@@ -3,7 +3,7 @@
 
 import type { StopReason } from '../../core/message.ts';
 import type { ModelChunk } from '../../core/model.ts';
-import type { TokenCounts } from '../../core/usage.ts';
+import { NO_TOKENS, type TokenCounts } from '../../core/usage.ts';
 import { explain } from './anthropic-errors.ts';
 import { refused } from './failure.ts';
 import type { SseEvent } from './sse.ts';
@@ -223,8 +223,6 @@ export class AnthropicDecoder implements AnswerDecoder {
     };
   }
 }
-
-const NO_TOKENS: TokenCounts = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
 
 function wholeInput(input: unknown): string {
   if (typeof input !== 'object' || input === null || Object.keys(input).length === 0) return '';

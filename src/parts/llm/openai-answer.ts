@@ -4,7 +4,7 @@
 
 import type { StopReason } from '../../core/message.ts';
 import type { ModelChunk } from '../../core/model.ts';
-import type { TokenCounts } from '../../core/usage.ts';
+import { NO_TOKENS, type TokenCounts } from '../../core/usage.ts';
 import { refused } from './failure.ts';
 import { explain } from './openai-errors.ts';
 import type { SseEvent } from './sse.ts';
@@ -97,7 +97,7 @@ export class OpenAiDecoder implements AnswerDecoder {
   finish(out: ModelChunk[]): void {
     this.#flushStart(out);
     this.#closeAll(out);
-    const tokens = this.tokens ?? { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+    const tokens = this.tokens ?? NO_TOKENS;
     if (this.#finishReason === 'content_filter' || this.#refusal !== '') {
       out.push({ type: 'failure', error: refused(this.#refusal), tokens });
     } else {

@@ -23,10 +23,8 @@ export class SseParser {
   #foreign = false;
   #head = '';
   #event = '';
-  #data = '';
-  #hasData = false;
-  /** Lines of the next event have been seen. */
-  #pending = false;
+  /** Undefined until the next event has some. */
+  #data: string | undefined;
 
   /** What came instead of an event stream, once that is certain: its first characters. */
   get foreign(): string | undefined {
@@ -82,7 +80,8 @@ export class SseParser {
     const events: SseEvent[] = [];
     let from = 0;
     for (;;) {
-      if (this.#rest === '' && !this.#pending) from = scanPlain(text, from, events);
+      if (this.#rest === '' && this.#event === '' && this.#data === undefined)
+        from = scanPlain(text, from, events);
       const end = text.indexOf('\n', from);
       if (end < 0) break;
       const line = this.#rest + text.slice(from, end);
@@ -96,19 +95,14 @@ export class SseParser {
 
   #line(line: string, events: SseEvent[]): void {
     if (line === '') {
-      if (this.#hasData) events.push(eventOf(this.#event, this.#data));
+      if (this.#data !== undefined) events.push(eventOf(this.#event, this.#data));
       this.#event = '';
-      this.#data = '';
-      this.#hasData = false;
-      this.#pending = false;
+      this.#data = undefined;
     } else if (line.startsWith('data:') || line === 'data') {
       const value = fieldValue(line, 5);
-      this.#data = this.#hasData ? `${this.#data}\n${value}` : value;
-      this.#hasData = true;
-      this.#pending = true;
+      this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
     } else if (line.startsWith('event:')) {
       this.#event = fieldValue(line, 6);
-      this.#pending = true;
     }
   }
 }

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { seeded } from '../../../test/support/seeded.ts';
 import type { PermissionGate } from './gate.ts';
 import { gateWith, runs } from './workspace-for-test.ts';
 
@@ -10,24 +11,13 @@ const PIECES =
     .split('|')
     .concat('|', '||');
 
-/** mulberry32: the same texts in every run, so that a failure can be repeated. */
-function random(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
-
 function scramble(next: () => number): string {
   const length = 1 + Math.floor(next() * 12);
   return Array.from({ length }, () => PIECES[Math.floor(next() * PIECES.length)]).join('');
 }
 
 test('no random command throws, and a verdict always has a reason', async () => {
-  const next = random(1);
+  const next = seeded(1);
   const gate = gateWith({ deny: ['Bash(curl *)', 'Read(.env)'], allow: ['Bash(ls *)'] });
   for (let count = 0; count < 2_000; count += 1) {
     const text = scramble(next);
@@ -46,7 +36,7 @@ async function unasked(gate: PermissionGate, texts: readonly string[]): Promise<
 }
 
 function substitutions(): readonly string[] {
-  const next = random(2);
+  const next = seeded(2);
   // Balanced text around it, so that the substitution is active whatever stands there.
   const plain = () => scramble(next).replaceAll(/["'`\\#\n]|<<E/g, '');
   const active = ['$(touch x)', '`touch x`', '"$(touch x)"', '"`touch x`"', '<(touch x)', '${x}'];
@@ -67,7 +57,7 @@ const JOINS = [' && ', ' || ', '; ', ' | ', ' & ', '\n', '&&', ';', '|'];
 
 /** Chains of readers, and the same chains with a writer somewhere in them. */
 function chains(): { readonly readers: readonly string[]; readonly writers: readonly string[] } {
-  const next = random(3);
+  const next = seeded(3);
   const pick = (list: readonly string[]) => list[Math.floor(next() * list.length)] ?? '';
   const join = (commands: readonly string[]) =>
     commands.reduce((text, command) => text + pick(JOINS) + command);

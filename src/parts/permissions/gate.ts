@@ -2,6 +2,7 @@
 // deny rules, the mode that bypasses the rest, ask rules, allow rules, the mode table. An allow rule lifts a
 // question and never danger, and it lifts nothing that a mode forbids.
 
+import { messageOf } from '../../core/errors.ts';
 import type { Column, GateRequest, PermissionMode, Rule, Verdict } from '../../core/permission.ts';
 import { grantRule, remedy } from './grant.ts';
 import { createMatcher, type Matcher, type MatchOptions } from './match.ts';
@@ -93,7 +94,7 @@ class RuleGate implements PermissionGate {
         this.#remember(request, { liftable, paths: surveyed.touches.map(({ place }) => place.path) });
       return verdict;
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
+      const message = messageOf(error);
       const decision = request.mode === 'plan' || request.mode === 'dontAsk' ? 'deny' : 'ask';
       return {
         decision,

@@ -104,7 +104,8 @@ async function restricts(request: GateRequest, survey: Survey, rule: Compiled): 
       );
     case 'read':
     case 'write':
-      return anyPath(survey.touches, rule);
+      // A rule about this very kind was asked above.
+      return text.about !== access.kind && anyPath(survey.touches, rule);
     case 'network':
       return isDomain(access.url, text.spec, true);
     case 'spawn':

@@ -45,10 +45,6 @@ export class Capture {
     this.#options = options;
   }
 
-  get bytes(): number {
-    return this.#bytes;
-  }
-
   /** The disk is behind: send no more until `onDrain`. */
   get blocked(): boolean {
     return this.#spill?.blocked ?? false;

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { appendFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
+import { seeded } from '../../../test/support/seeded.ts';
 
 import type { Tape } from '../../core/tape.ts';
-import { answerSays, seeded, tempFolder, testClock, userSays } from './tape.fixture.ts';
+import { answerSays, tempFolder, testClock, userSays } from './tape.fixture.ts';
 import { createTapes } from './tapes.ts';
 
 function tapesIn(home: string, seed = 1) {

@@ -6,14 +6,14 @@ import type { FileHandle } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 
 import type { SessionInfo } from '../../core/conversation.ts';
-import { CrabError } from '../../core/errors.ts';
+import { CrabError, errnoOf } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/schema.ts';
 import type { TapeHeader, Tapes } from '../../core/tape.ts';
 import { readHeader, type Totals } from './entry.ts';
 import { decodeLine, parseObject } from './line.ts';
 import { type Holder, isHeld } from './lock.ts';
 import { agentFolder, projectFolder, SESSION_SUFFIX, sessionsFolder } from './paths.ts';
-import { errnoOf, storageError } from './sync-fs.ts';
+import { storageError } from './sync-fs.ts';
 
 export type Catalog = Pick<Tapes, 'find' | 'latest' | 'list'>;
 

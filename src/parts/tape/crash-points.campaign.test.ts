@@ -8,6 +8,7 @@ import fs from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { test } from 'node:test';
 import { setImmediate as nextTick } from 'node:timers/promises';
+import { seeded } from '../../../test/support/seeded.ts';
 
 import type { CrabError } from '../../core/errors.ts';
 import type { EntryBody, Tape, Tapes } from '../../core/tape.ts';
@@ -16,7 +17,6 @@ import { nodeSyncFs, type SyncFs } from './sync-fs.ts';
 import {
   answerSays,
   diskWith,
-  seeded,
   systemError,
   type TestClock,
   tempFolder,

@@ -6,9 +6,10 @@ import { readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { test } from 'node:test';
+import { seeded } from '../../../test/support/seeded.ts';
 
 import type { Entry } from '../../core/tape.ts';
-import { answerSays, diskWith, seeded, tempFolder, testClock, userSays } from './tape.fixture.ts';
+import { answerSays, diskWith, tempFolder, testClock, userSays } from './tape.fixture.ts';
 import { createTapes } from './tapes.ts';
 
 /** Syncs cost time here and prove nothing: no power fails. */

@@ -5,10 +5,11 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { seeded } from '../../../test/support/seeded.ts';
 
 import type { CrabError } from '../../core/errors.ts';
 import type { NewTape } from '../../core/tape.ts';
-import { seeded, tempFolder, testClock, userSays } from './tape.fixture.ts';
+import { tempFolder, testClock, userSays } from './tape.fixture.ts';
 import { createTapes } from './tapes.ts';
 
 const request: NewTape = { agent: 'crab', sender: () => 'user', cwd: '/w' };

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { seeded } from '../../../test/support/seeded.ts';
 
 import { nodeSyncFs } from './sync-fs.ts';
-import { diskWith, seeded, systemError, tempFolder, testClock } from './tape.fixture.ts';
+import { diskWith, systemError, tempFolder, testClock } from './tape.fixture.ts';
 import { createMemoryTapes, createTapes } from './tapes.ts';
 
 const ONE = '01J00000000000000000000001';

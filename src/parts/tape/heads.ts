@@ -6,14 +6,14 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 import type { Address } from '../../core/conversation.ts';
-import { CrabError } from '../../core/errors.ts';
+import { CrabError, errnoOf } from '../../core/errors.ts';
 import type { Clock } from '../../core/host.ts';
 import { ULID_PATTERN } from '../../core/ids.ts';
 import type { DurableFolders } from './durable-folders.ts';
 import { decodeLine, encodeLine } from './line.ts';
 import { acquireLock, type Holder, type Lock } from './lock.ts';
 import { agentFolder, FILE_MODE, safeName } from './paths.ts';
-import { errnoOf, type SyncFs, storageError, unlinkIfThere, writeWhole } from './sync-fs.ts';
+import { type SyncFs, storageError, unlinkIfThere, writeWhole } from './sync-fs.ts';
 
 /** Every method throws `CrabError` of the session and storage families. */
 export interface Heads {

@@ -6,9 +6,10 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
+import { seeded } from '../../../test/support/seeded.ts';
 import { decodeLine } from './line.ts';
 import { readLines } from './read-lines.ts';
-import { seeded, tempFolder, testClock } from './tape.fixture.ts';
+import { tempFolder, testClock } from './tape.fixture.ts';
 import { createTapes } from './tapes.ts';
 
 const ROUNDS = 8;

@@ -5,10 +5,10 @@
 
 import { readFileSync, statSync } from 'node:fs';
 
-import { CrabError } from '../../core/errors.ts';
-import { checksum } from './line.ts';
+import { CrabError, errnoOf } from '../../core/errors.ts';
+import { checksum, parseObject } from './line.ts';
 import { FILE_MODE } from './paths.ts';
-import { errnoOf, type SyncFs, storageError, unlinkIfThere, writeWhole } from './sync-fs.ts';
+import { type SyncFs, storageError, unlinkIfThere, writeWhole } from './sync-fs.ts';
 
 export interface Holder {
   readonly pid: number;
@@ -149,14 +149,9 @@ function pause(): void {
 }
 
 function parseHolder(content: string): Holder | undefined {
-  try {
-    const value = JSON.parse(content) as Partial<Holder> | null;
-    const { pid, start, host } = value ?? {};
-    if (!Number.isSafeInteger(pid) || pid === undefined || pid < 1) return undefined;
-    return typeof start === 'string' && typeof host === 'string' ? { pid, start, host } : undefined;
-  } catch {
-    return undefined;
-  }
+  const { pid, start, host }: Partial<Holder> = parseObject(content) ?? {};
+  if (!Number.isSafeInteger(pid) || pid === undefined || pid < 1) return undefined;
+  return typeof start === 'string' && typeof host === 'string' ? { pid, start, host } : undefined;
 }
 
 /** What cannot be known counts as alive: another machine's process, a start time that nobody tells. */

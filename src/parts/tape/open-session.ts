@@ -4,13 +4,13 @@
 import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 
-import { CrabError } from '../../core/errors.ts';
+import { CrabError, errnoOf } from '../../core/errors.ts';
 import type { Tape } from '../../core/tape.ts';
 import { type FileContext, FileStorage, partialPathOf } from './file-storage.ts';
 import { type Loaded, loadSession } from './load.ts';
 import { acquireLock, type Lock } from './lock.ts';
 import { interruptedAnswer, readLeftOver } from './partial-file.ts';
-import { errnoOf, storageError } from './sync-fs.ts';
+import { storageError } from './sync-fs.ts';
 import { createTape } from './tape.ts';
 import { setTailAside } from './torn-tail.ts';
 

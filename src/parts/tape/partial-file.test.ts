@@ -2,20 +2,13 @@ import assert from 'node:assert/strict';
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { seeded } from '../../../test/support/seeded.ts';
 
 import type { Clock } from '../../core/host.ts';
 import type { NewTape, PartialMessage } from '../../core/tape.ts';
 import { NO_USAGE } from '../../core/usage.ts';
 import { nodeSyncFs } from './sync-fs.ts';
-import {
-  answerSays,
-  diskWith,
-  seeded,
-  systemError,
-  tempFolder,
-  testClock,
-  userSays,
-} from './tape.fixture.ts';
+import { answerSays, diskWith, systemError, tempFolder, testClock, userSays } from './tape.fixture.ts';
 import { createTapes } from './tapes.ts';
 
 const request: NewTape = { agent: 'crab', sender: () => 'user', cwd: '/w' };

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { appendFile, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { seeded } from '../../../test/support/seeded.ts';
 
 import { MAX_LINE_BYTES, readLines } from './read-lines.ts';
-import { seeded, tempFolder } from './tape.fixture.ts';
+import { tempFolder } from './tape.fixture.ts';
 
 interface Seen {
   readonly text: string | undefined;

@@ -18,7 +18,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 
-import { CrabError } from '../../core/errors.ts';
+import { CrabError, errnoOf, messageOf } from '../../core/errors.ts';
 
 /** Errors are those of Node's `fs`: they carry `code`. */
 export interface SyncFs {
@@ -82,18 +82,12 @@ function makeFolders(path: string, mode: number): string | undefined {
   }
 }
 
-/** The system's own name of a failure, such as `ENOENT`. */
-export function errnoOf(error: unknown): string | undefined {
-  if (!(error instanceof Error) || !('code' in error)) return undefined;
-  return typeof error.code === 'string' ? error.code : undefined;
-}
-
 const FULL = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
 /** `doing` completes "Cannot …": `write /path`. */
 export function storageError(error: unknown, doing: string): CrabError {
   if (error instanceof CrabError) return error;
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = messageOf(error);
   const code = FULL.has(errnoOf(error) ?? '') ? 'storage-full' : 'storage-failed';
   return new CrabError(code, `Cannot ${doing}: ${reason}`, { cause: error });
 }

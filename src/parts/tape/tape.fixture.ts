@@ -34,17 +34,6 @@ export function testClock(start = Date.UTC(2030, 0, 1)): TestClock {
   };
 }
 
-/** Numbers in [0, 1) that a seed decides (mulberry32, Tommy Ettinger, public domain). */
-export function seeded(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 export function userSays(content: string): EntryBody {
   return { type: 'message', message: { role: 'user', content, timestamp: 1 } };
 }

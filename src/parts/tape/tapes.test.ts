@@ -3,18 +3,11 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { test } from 'node:test';
+import { seeded } from '../../../test/support/seeded.ts';
 
 import type { Entry, NewTape, Tape } from '../../core/tape.ts';
 import { nodeSyncFs } from './sync-fs.ts';
-import {
-  answerSays,
-  diskWith,
-  seeded,
-  systemError,
-  tempFolder,
-  testClock,
-  userSays,
-} from './tape.fixture.ts';
+import { answerSays, diskWith, systemError, tempFolder, testClock, userSays } from './tape.fixture.ts';
 import { createMemoryTapes, createTapes } from './tapes.ts';
 
 const ID = '01J00000000000000000000000';
