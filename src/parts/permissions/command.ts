@@ -216,7 +216,7 @@ function readsWholeFolders([program, ...args]: readonly Word[]): boolean {
   if (SEARCHING_FOLDERS.has(name)) return true;
   if (name === 'git') return args.some(({ value }) => value === 'grep');
   if (!SEARCHING_FILES.has(name)) return false;
-  return args.some(({ value }) => /^(?:-[A-Za-z]*[rRd]|--rec|--dereference-rec|--dir)/.test(value));
+  return args.some(({ value }) => /^(?:-[A-Za-z]*[rRd]|--(?:rec|der|di))/.test(value));
 }
 
 /** Programs whose arguments hold another command: a rule about that one means it here as well. */

@@ -290,7 +290,15 @@ test('a pattern of the shell that may name a restricted file is asked about', as
 });
 
 test('a command that looks through folders is asked about where a rule is about a file in them', async () => {
-  const searches = ['grep -rn key .', 'grep --recursive key', 'rg key', 'git grep key', 'diff -r a b'];
+  const searches = [
+    'grep -rn key .',
+    'grep --recursive key',
+    'grep --der key .',
+    'grep --di=recurse key .',
+    'rg key',
+    'git grep key',
+    'diff -r a b',
+  ];
   const searched = await decisions(
     { deny: ['Read(.env)'] },
     searches.map((command) => runs(command)),
