@@ -25,10 +25,9 @@ const ROWS = GUIDE.split('\n')
   );
 
 const VARIABLES = [
-  ...PROVIDERS.flatMap(({ credentials, baseUrlKey, modelKey }) => [
-    ...credentials.map(({ key }) => key),
-    baseUrlKey,
-    modelKey,
+  ...PROVIDERS.flatMap(({ auth, baseUrlKey, modelKey }) => [
+    ...(auth.kind === 'key' ? auth.variables.map(({ name }) => name) : []),
+    ...[baseUrlKey, modelKey].filter((name) => name !== undefined),
   ]),
   'CRAB_MAX_RETRIES',
   'CRAB_HOME',

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { Exec } from '../core/host.ts';
 import { createIds } from '../core/ids.ts';
 import type { Models } from '../core/model.ts';
+import { NO_SETTINGS } from '../core/settings.ts';
 import { createLocalFiles } from '../parts/files/local-files.ts';
 import { createScratch } from '../parts/files/scratch.ts';
 import type { HostExec } from '../parts/process/exec.ts';
@@ -64,8 +65,18 @@ function lazyExec(env: Environment): HostExec {
 function lazyModels(env: Environment): Models {
   let models: Promise<Models> | undefined;
   const load = async (): Promise<Models> => {
-    const { createModels } = await import('../parts/llm/models.ts');
-    return createModels({ env, clock: systemClock, random: Math.random, userAgent: `crab/${VERSION}` });
+    const [{ createModels }, { createCredentials }] = await Promise.all([
+      import('../parts/llm/models.ts'),
+      import('../parts/auth/credentials.ts'),
+    ]);
+    return createModels({
+      env,
+      credentials: createCredentials({ env }),
+      settings: NO_SETTINGS,
+      clock: systemClock,
+      random: Math.random,
+      userAgent: `crab/${VERSION}`,
+    });
   };
   return {
     async resolve(name) {

@@ -1,11 +1,16 @@
 // What a conversation is made of: the three messages and their content blocks, in the shape that pi's
 // session format (version 3) writes to disk, so that a tape needs no translation on its way to a model.
 
+import type { JsonObject } from './schema.ts';
 import type { Usage } from './usage.ts';
 
 export interface TextContent {
   readonly type: 'text';
   readonly text: string;
+  /** What the provider wants back with the text, such as the id of the item that it was; opaque. */
+  readonly textSignature?: string;
+  /** The sources that the text names, in the provider's own words; sent back to that provider unchanged. */
+  readonly citations?: readonly JsonObject[];
 }
 
 export interface ThinkingContent {
@@ -24,18 +29,33 @@ export interface ImageContent {
   readonly mimeType: string;
 }
 
+/** A file that a model reads as a whole, with its pages as they look. */
+export interface DocumentContent {
+  readonly type: 'document';
+  /** Base64. */
+  readonly data: string;
+  readonly mimeType: 'application/pdf';
+  /** The name of the file, without its folder. */
+  readonly name?: string;
+}
+
+/** What a person or a tool can show a model. */
+export type InputContent = TextContent | ImageContent | DocumentContent;
+
 export interface ToolCallContent {
   readonly type: 'toolCall';
   readonly id: string;
   readonly name: string;
   readonly arguments: Readonly<Record<string, unknown>>;
+  /** The provider's proof of the thinking that led to the call; sent back unchanged. */
+  readonly thoughtSignature?: string;
 }
 
 export type AssistantContent = TextContent | ThinkingContent | ToolCallContent;
 
 export interface UserMessage {
   readonly role: 'user';
-  readonly content: string | readonly (TextContent | ImageContent)[];
+  readonly content: string | readonly InputContent[];
   /** Milliseconds since the epoch, as everywhere in messages. */
   readonly timestamp: number;
 }
@@ -62,7 +82,7 @@ export interface ToolResultMessage {
   readonly role: 'toolResult';
   readonly toolCallId: string;
   readonly toolName: string;
-  readonly content: readonly (TextContent | ImageContent)[];
+  readonly content: readonly InputContent[];
   readonly isError: boolean;
   readonly timestamp: number;
 }

@@ -3,7 +3,7 @@
 
 import type { CrabError } from './errors.ts';
 import type { Message, StopReason } from './message.ts';
-import type { JsonSchema } from './schema.ts';
+import type { JsonObject, JsonSchema } from './schema.ts';
 import type { Price, TokenCounts } from './usage.ts';
 
 export interface ToolSchema {
@@ -26,6 +26,12 @@ export interface ModelRequest {
   readonly effort?: Effort;
   /** The name of the tool that the model must call. */
   readonly toolChoice?: string;
+  /** The answer must be JSON of this shape; only for models whose `structured` says so. */
+  readonly output?: { readonly name: string; readonly schema: JsonSchema };
+  /** Answer sooner for more money, where the provider sells that. */
+  readonly fast?: boolean;
+  /** The same for every request of a conversation, for caches that are found by a key. */
+  readonly conversation?: string;
 }
 
 /**
@@ -42,6 +48,12 @@ export type ModelChunk =
       readonly signature: string;
       readonly redacted?: boolean;
     }
+  /** Belongs to the text block, or to the call, at `index`. */
+  | { readonly type: 'textSignature'; readonly index: number; readonly signature: string }
+  | { readonly type: 'thoughtSignature'; readonly index: number; readonly signature: string }
+  | { readonly type: 'citation'; readonly index: number; readonly citation: JsonObject }
+  /** What the person should know about the answer, such as that the server cut the prompt. */
+  | { readonly type: 'notice'; readonly text: string }
   | {
       readonly type: 'toolUseStart';
       readonly index: number;
@@ -51,7 +63,13 @@ export type ModelChunk =
   | { readonly type: 'toolUseDelta'; readonly id: string; readonly delta: string }
   | { readonly type: 'contentBlockStop'; readonly index: number }
   | ModelRetry
-  | { readonly type: 'end'; readonly stopReason: StopReason; readonly tokens: TokenCounts }
+  | {
+      readonly type: 'end';
+      readonly stopReason: StopReason;
+      readonly tokens: TokenCounts;
+      /** US dollars, where the provider itself says what the answer cost. */
+      readonly costUsd?: number;
+    }
   | { readonly type: 'failure'; readonly error: CrabError; readonly tokens?: TokenCounts };
 
 /** The request is tried again after `delayMs`; nothing of an answer had arrived. */
@@ -64,6 +82,8 @@ export interface ModelRetry {
   /** The HTTP status, absent when no answer came. */
   readonly status?: number;
   readonly reason: string;
+  /** What the provider had counted before the try failed. */
+  readonly tokens?: TokenCounts;
 }
 
 export interface ModelInfo {
@@ -74,7 +94,24 @@ export interface ModelInfo {
   /** Tokens; absent where nobody told us. */
   readonly contextWindow?: number;
   readonly maxOutput?: number;
+  /** Absent where nobody told us; all zero for a server of one's own. */
   readonly price?: Price;
+  /** Runs on this machine: it costs nothing and may need minutes to load. */
+  readonly local?: boolean;
+  /** What it can be shown beside text; absent where nobody told us. */
+  readonly input?: readonly ('image' | 'pdf')[];
+  /** Whether it thinks before it answers. */
+  readonly reasoning?: boolean;
+  /** Whether `ModelRequest.output` is understood. */
+  readonly structured?: boolean;
+}
+
+/** What a provider last said of its limits; each absent where it said nothing. Times are milliseconds since the epoch. */
+export interface RateLimit {
+  readonly remainingRequests?: number;
+  readonly remainingTokens?: number;
+  /** When the limit that is reached first is lifted. */
+  readonly resetAt?: number;
 }
 
 /** Streams one answer. Batches are what one network read produced, never delayed and never empty. */
@@ -86,6 +123,9 @@ export type StreamModel = (
 export interface Model {
   readonly info: ModelInfo;
   readonly stream: StreamModel;
+  /** Where the key comes from, such as `ANTHROPIC_API_KEY`; never the key. */
+  readonly credential?: string;
+  rateLimit?(): RateLimit | undefined;
 }
 
 /** Finds the model that a name means. Throws `CrabError` (`model-unknown`, `auth-missing`, …). */

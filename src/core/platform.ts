@@ -6,7 +6,7 @@ import type { CommandInfo } from './command.ts';
 import type { Address, SessionChoice, SessionInfo } from './conversation.ts';
 import type { Event } from './event.ts';
 import type { Control } from './extension.ts';
-import type { ImageContent } from './message.ts';
+import type { DocumentContent, ImageContent } from './message.ts';
 import type { Answer } from './question.ts';
 
 export interface OpenRequest {
@@ -31,7 +31,7 @@ export interface OpenReply {
 
 export interface Prompt {
   readonly text: string;
-  readonly images?: readonly ImageContent[];
+  readonly attachments?: readonly (ImageContent | DocumentContent)[];
 }
 
 export interface Platform {

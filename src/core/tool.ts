@@ -3,7 +3,7 @@
 
 import type { Display } from './display.ts';
 import type { Exec, Files } from './host.ts';
-import type { ImageContent, TextContent } from './message.ts';
+import type { InputContent } from './message.ts';
 import type { Access, PermissionMode } from './permission.ts';
 import type { Answer, Question } from './question.ts';
 import type { JsonObject, JsonSchema } from './schema.ts';
@@ -20,7 +20,7 @@ export interface CallPlan {
 }
 
 export interface ToolOutput {
-  readonly content: readonly (TextContent | ImageContent)[];
+  readonly content: readonly InputContent[];
   readonly isError: boolean;
   readonly display?: Display;
 }

@@ -4,16 +4,18 @@
 import { messageOf } from '../core/errors.ts';
 import type { AssistantContent, AssistantMessage, StopReason, ToolCallContent } from '../core/message.ts';
 import type { ModelChunk, ModelInfo } from '../core/model.ts';
+import type { JsonObject } from '../core/schema.ts';
 import { type TokenCounts, usageOf } from '../core/usage.ts';
 
 type Block =
-  | { readonly type: 'text'; text: string }
+  | { readonly type: 'text'; text: string; signature?: string; citations?: JsonObject[] }
   | { readonly type: 'thinking'; text: string; signature?: string; redacted?: boolean }
   | {
       readonly type: 'toolCall';
       readonly id: string;
       readonly name: string;
       json: string;
+      signature?: string;
       /** Set when the block is complete. */
       call?: ToolCallContent | BadCall;
     };
@@ -55,6 +57,20 @@ export class Answer {
         const block = this.#thinkingBlock(chunk.index);
         block.signature = (block.signature ?? '') + chunk.signature;
         if (chunk.redacted === true) block.redacted = true;
+        return undefined;
+      }
+      case 'textSignature':
+        this.#textBlock(chunk.index).signature = chunk.signature;
+        return undefined;
+      case 'citation': {
+        const block = this.#textBlock(chunk.index);
+        block.citations ??= [];
+        block.citations.push(chunk.citation);
+        return undefined;
+      }
+      case 'thoughtSignature': {
+        const block = this.#blocks.get(chunk.index);
+        if (block?.type === 'toolCall') block.signature = chunk.signature;
         return undefined;
       }
       case 'toolUseStart':
@@ -105,10 +121,10 @@ export class Answer {
     return [...this.#blocks.entries()].sort(([a], [b]) => a - b).map(([, block]) => block);
   }
 
-  #textBlock(index: number): { text: string } {
+  #textBlock(index: number): Extract<Block, { type: 'text' }> {
     const block = this.#blocks.get(index);
     if (block?.type === 'text') return block;
-    const made: Block = { type: 'text', text: '' };
+    const made: Extract<Block, { type: 'text' }> = { type: 'text', text: '' };
     this.#blocks.set(index, made);
     return made;
   }
@@ -125,7 +141,15 @@ export class Answer {
 function finished(block: Block): readonly AssistantContent[] {
   switch (block.type) {
     case 'text':
-      return block.text === '' ? [] : [{ type: 'text', text: block.text }];
+      if (block.text === '') return [];
+      return [
+        {
+          type: 'text',
+          text: block.text,
+          ...(block.signature !== undefined && { textSignature: block.signature }),
+          ...(block.citations !== undefined && { citations: block.citations }),
+        },
+      ];
     case 'thinking':
       return [
         {
@@ -148,14 +172,21 @@ function readCall(block: {
   readonly id: string;
   readonly name: string;
   readonly json: string;
+  readonly signature?: string;
 }): ToolCallContent | BadCall {
-  const { id, name } = block;
+  const { id, name, signature } = block;
   const bad = (reason: string): BadCall => ({ type: 'badCall', id, name, reason });
   try {
     const value: unknown = block.json.trim() === '' ? {} : JSON.parse(block.json);
     if (typeof value !== 'object' || value === null || Array.isArray(value))
       return bad('The arguments must be a JSON object.');
-    return { type: 'toolCall', id, name, arguments: value as Record<string, unknown> };
+    return {
+      type: 'toolCall',
+      id,
+      name,
+      arguments: value as Record<string, unknown>,
+      ...(signature !== undefined && { thoughtSignature: signature }),
+    };
   } catch (error) {
     return bad(`The arguments are not valid JSON: ${messageOf(error)}`);
   }

@@ -171,8 +171,8 @@ async function capped(output: ToolOutput, callId: string, environment: CallEnvir
   const path = await environment.spill(callId, text);
   const head = new TextDecoder().decode(bytes.subarray(0, MAX_RESULT_BYTES - 200), { stream: true });
   const note = `\n[${bytes.length - MAX_RESULT_BYTES + 200} bytes more; the whole output is in ${path}]`;
-  const images = output.content.filter((block) => block.type === 'image');
-  return { ...output, content: [{ type: 'text', text: head + note }, ...images] };
+  const shown = output.content.filter((block) => block.type !== 'text');
+  return { ...output, content: [{ type: 'text', text: head + note }, ...shown] };
 }
 
 export async function displayOf(planned: PlannedCall): Promise<Display> {

@@ -197,8 +197,8 @@ class Run {
         const call = answer.take(chunk);
         if (call?.type === 'toolCall') step.arrived(call);
         else if (call?.type === 'badCall') step.arrivedBad(call);
-        if (chunk.type === 'retry') events.push({ ...chunk, model: id });
-        else if (chunk.type !== 'thinkingSignature') events.push(chunk);
+        const event = eventOf(chunk, id);
+        if (event !== undefined) events.push(event);
       }
       this.#outbox.push(events);
       if (answer.text.length > written) {
@@ -383,6 +383,23 @@ class Run {
     const attempt = (this.#recoveries.get(cause) ?? 0) + 1;
     this.#recoveries.set(cause, attempt);
     this.#outbox.push([{ type: 'recovery', cause, attempt, maxAttempts: MAX_RECOVERIES, detail }]);
+  }
+}
+
+/** What a listener hears of a chunk: proofs and sources are for the message alone. */
+function eventOf(chunk: Exclude<ModelChunk, Exchange['end']>, model: string): Event | undefined {
+  switch (chunk.type) {
+    case 'retry':
+      return { ...chunk, model };
+    case 'notice':
+      return { type: 'notice', level: 'warning', text: chunk.text };
+    case 'thinkingSignature':
+    case 'textSignature':
+    case 'thoughtSignature':
+    case 'citation':
+      return undefined;
+    default:
+      return chunk;
   }
 }
 

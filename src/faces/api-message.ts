@@ -4,10 +4,9 @@
 import {
   type AssistantContent,
   type AssistantMessage,
-  type ImageContent,
+  type InputContent,
   messageText,
   type StopReason,
-  type TextContent,
   type ToolResultMessage,
 } from '../core/message.ts';
 import type { Usage } from '../core/usage.ts';
@@ -50,7 +49,11 @@ export function apiAssistant(message: AssistantMessage, id: string): object {
 function apiBlock(block: AssistantContent): object {
   switch (block.type) {
     case 'text':
-      return { type: 'text', text: block.text };
+      return {
+        type: 'text',
+        text: block.text,
+        ...(block.citations !== undefined && { citations: block.citations }),
+      };
     case 'thinking':
       if (block.redacted) return { type: 'redacted_thinking', data: block.thinkingSignature ?? '' };
       return { type: 'thinking', thinking: block.thinking, signature: block.thinkingSignature ?? '' };
@@ -69,7 +72,9 @@ export function apiToolResult(message: ToolResultMessage): object {
   };
 }
 
-export function apiInput(block: TextContent | ImageContent): object {
+export function apiInput(block: InputContent): object {
   if (block.type === 'text') return { type: 'text', text: block.text };
-  return { type: 'image', source: { type: 'base64', media_type: block.mimeType, data: block.data } };
+  const source = { type: 'base64', media_type: block.mimeType, data: block.data };
+  if (block.type === 'image') return { type: 'image', source };
+  return { type: 'document', source, ...(block.name !== undefined && { title: block.name }) };
 }

@@ -21,7 +21,7 @@ const REFUSED: readonly (readonly [string, string, RegExp])[] = [
   [
     'an unknown block',
     line([{ type: 'text', text: 'a' }, { type: 'video' }]),
-    /`message.content\[1\].type` must be "text" or "image"\.$/,
+    /`message.content\[1\].type` must be "text", "image" or "document"\.$/,
   ],
   [
     'a text that is no string',
@@ -61,7 +61,7 @@ suite('stream-json input', () => {
     const blocks = [{ type: 'text', text: 'look' }, image, { type: 'text', text: 'here' }];
     assert.deepEqual(parsePrompt(line(blocks), 1), {
       text: 'look\nhere',
-      images: [{ type: 'image', data: 'AAAA', mimeType: 'image/png' }],
+      attachments: [{ type: 'image', data: 'AAAA', mimeType: 'image/png' }],
     });
   });
 

@@ -4,7 +4,7 @@
 
 import { CrabError } from '../core/errors.ts';
 import { MAX_PROMPT_BYTES } from '../core/limits.ts';
-import type { ImageContent } from '../core/message.ts';
+import type { DocumentContent, ImageContent } from '../core/message.ts';
 import type { Prompt } from '../core/platform.ts';
 
 /** Undefined for an empty line. `number` counts lines from 1. Throws `CrabError` (`input-malformed`, `input-empty`). */
@@ -18,7 +18,7 @@ export function parsePrompt(line: string, number: number): Prompt | undefined {
   const message = record(root['message']) ?? refuse('`message`', 'an object');
   if (message['role'] !== 'user') refuse('`message.role`', '"user"');
   const prompt = readContent(message['content'], refuse);
-  if (prompt.text.trim() === '' && (prompt.images ?? []).length === 0) {
+  if (prompt.text.trim() === '' && (prompt.attachments ?? []).length === 0) {
     throw new CrabError('input-empty', `Line ${number} of the input: \`message.content\` is empty.`);
   }
   return prompt;
@@ -58,26 +58,42 @@ function readContent(content: unknown, refuse: Refuse): Prompt {
   if (typeof content === 'string') return { text: content };
   if (!Array.isArray(content)) return refuse('`message.content`', 'a string or a list of blocks');
   const texts: string[] = [];
-  const images: ImageContent[] = [];
+  const attachments: (ImageContent | DocumentContent)[] = [];
   for (const [at, value] of content.entries()) {
     const field = `message.content[${at}]`;
     const block = record(value) ?? refuse(`\`${field}\``, 'an object');
     if (block['type'] === 'text') {
       texts.push(text(block['text']) ?? refuse(`\`${field}.text\``, 'a string'));
     } else if (block['type'] === 'image') {
-      images.push(readImage(block['source'], field, refuse));
+      attachments.push(readImage(block['source'], field, refuse));
+    } else if (block['type'] === 'document') {
+      attachments.push(readDocument(block, field, refuse));
     } else {
-      refuse(`\`${field}.type\``, '"text" or "image"');
+      refuse(`\`${field}.type\``, '"text", "image" or "document"');
     }
   }
-  return { text: texts.join('\n'), ...(images.length > 0 && { images }) };
+  return { text: texts.join('\n'), ...(attachments.length > 0 && { attachments }) };
 }
 
 function readImage(value: unknown, field: string, refuse: Refuse): ImageContent {
+  return { type: 'image', ...readSource(value, field, refuse) };
+}
+
+function readDocument(
+  block: Readonly<Record<string, unknown>>,
+  field: string,
+  refuse: Refuse,
+): DocumentContent {
+  const { data, mimeType } = readSource(block['source'], field, refuse);
+  if (mimeType !== 'application/pdf') return refuse(`\`${field}.source.media_type\``, '"application/pdf"');
+  const name = text(block['title']);
+  return { type: 'document', data, mimeType, ...(name !== undefined && { name }) };
+}
+
+function readSource(value: unknown, field: string, refuse: Refuse): Pick<ImageContent, 'data' | 'mimeType'> {
   const source = record(value) ?? refuse(`\`${field}.source\``, 'an object');
   if (source['type'] !== 'base64') refuse(`\`${field}.source.type\``, '"base64"');
   return {
-    type: 'image',
     data: text(source['data']) ?? refuse(`\`${field}.source.data\``, 'a string'),
     mimeType: text(source['media_type']) ?? refuse(`\`${field}.source.media_type\``, 'a string'),
   };

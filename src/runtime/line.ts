@@ -43,8 +43,8 @@ export async function* runLine(line: Line): AsyncGenerator<readonly Event[], voi
   }
 }
 
-function checkPrompt({ text, images }: Prompt): void {
-  if (text.trim() === '' && (images ?? []).length === 0)
+function checkPrompt({ text, attachments }: Prompt): void {
+  if (text.trim() === '' && (attachments ?? []).length === 0)
     throw new CrabError('input-empty', 'The prompt is empty.');
   // A text of n UTF-16 units has at least n bytes, and at most three times as many.
   if (text.length * 3 <= MAX_PROMPT_BYTES) return;
@@ -73,8 +73,8 @@ async function* runRoute(line: Line, to: Route, startedAt: number): AsyncGenerat
 }
 
 function promptMessage({ host, prompt }: Line, text: string): UserMessage {
-  const images = prompt.images ?? [];
-  const content = images.length === 0 ? text : [{ type: 'text', text } as const, ...images];
+  const attachments = prompt.attachments ?? [];
+  const content = attachments.length === 0 ? text : [{ type: 'text', text } as const, ...attachments];
   return userMessage(content, host.clock.now());
 }
 

@@ -91,8 +91,8 @@ async function preprocessed({ catalogue, conversation, message }: PromptRun): Pr
     if (extension.preprocess === undefined) continue;
     const text = await extension.preprocess(messageText(result), conversation.identity);
     if (text === undefined) continue;
-    const images = typeof result.content === 'string' ? [] : result.content.filter((b) => b.type === 'image');
-    result = { ...result, content: images.length === 0 ? text : [{ type: 'text', text }, ...images] };
+    const shown = typeof result.content === 'string' ? [] : result.content.filter((b) => b.type !== 'text');
+    result = { ...result, content: shown.length === 0 ? text : [{ type: 'text', text }, ...shown] };
   }
   return result;
 }

@@ -4,7 +4,8 @@ import type { Message } from '../../core/message.ts';
 import type { ModelRequest, ToolSchema } from '../../core/model.ts';
 import { createAnthropicWire } from './anthropic.ts';
 import { factsOf } from './facts.ts';
-import { type AnthropicDialect, PROVIDERS } from './providers.ts';
+import type { AnthropicDialect } from './provider-row.ts';
+import { PROVIDERS } from './providers.ts';
 import { assistant, modelRequest, user } from './testing.ts';
 
 const DIALECT = PROVIDERS.find(({ name }) => name === 'anthropic')?.dialect as AnthropicDialect;

@@ -2,17 +2,11 @@
 // the content blocks that it adds; a request is those fragments with roles around them. Marks for the prompt cache
 // are put between fragments, never into one, so that what was encoded stays what it was.
 
-import type {
-  AssistantContent,
-  AssistantMessage,
-  ImageContent,
-  Message,
-  TextContent,
-} from '../../core/message.ts';
+import type { AssistantContent, AssistantMessage, InputContent, Message } from '../../core/message.ts';
 import type { Effort, ModelRequest, ToolSchema } from '../../core/model.ts';
 import { jsonText, listBytes, type Remembered, rememberEach, rememberLast } from './fragments.ts';
 import { createPrefix } from './prefix.ts';
-import type { AdaptiveThinking } from './providers.ts';
+import type { AdaptiveThinking } from './provider-row.ts';
 
 export const API = 'anthropic-messages';
 
@@ -237,10 +231,12 @@ function isOwn({ api, provider, model: author }: AssistantMessage, model: Anthro
   );
 }
 
-function inputBlocks(content: readonly (TextContent | ImageContent)[]): Block[] {
+function inputBlocks(content: readonly InputContent[]): Block[] {
   return content.flatMap((block): Block[] => {
     if (block.type === 'text') return block.text.trim() === '' ? [] : [{ type: 'text', text: block.text }];
-    return [{ type: 'image', source: { type: 'base64', media_type: block.mimeType, data: block.data } }];
+    const source = { type: 'base64', media_type: block.mimeType, data: block.data };
+    if (block.type === 'image') return [{ type: 'image', source }];
+    return [{ type: 'document', source, ...(block.name !== undefined && { title: block.name }) }];
   });
 }
 

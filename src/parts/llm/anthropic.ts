@@ -5,7 +5,7 @@ import { explain } from './anthropic-errors.ts';
 import { API, createRequestEncoder } from './anthropic-request.ts';
 import { createCallIds } from './call-ids.ts';
 import type { ModelFacts } from './facts.ts';
-import type { AnthropicDialect } from './providers.ts';
+import type { AnthropicDialect } from './provider-row.ts';
 import type { Wire } from './wire.ts';
 
 export interface AnthropicSetup {

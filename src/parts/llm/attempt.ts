@@ -1,15 +1,16 @@
 // One try of a request: sends it, turns each network read into a batch of chunks, and ends either with the
 // answer's last chunk or with the error that kept it from having one.
 
+import type { Credential } from '../../core/credential.ts';
 import { asCrabError, CrabError } from '../../core/errors.ts';
 import type { Clock } from '../../core/host.ts';
 import type { ModelChunk, ModelRequest } from '../../core/model.ts';
 import type { TokenCounts } from '../../core/usage.ts';
 import { type Provider, protocolFailure, redirectFailure, statusFailure, streamFailure } from './failure.ts';
-import type { Http, HttpAnswer } from './http.ts';
+import type { Http, HttpAnswer, HttpRequest } from './http.ts';
 import { retryAfter } from './retry.ts';
 import { type SseEvent, SseParser } from './sse.ts';
-import { type AnswerDecoder, type Complaint, ComplaintError, type Wire } from './wire.ts';
+import { type AnswerDecoder, type Complaint, ComplaintError, type Framing, type Wire } from './wire.ts';
 
 /** What it takes to reach a model. */
 export interface Connection {
@@ -18,6 +19,8 @@ export interface Connection {
   /** `url` is the address that requests go to. */
   readonly provider: Provider;
   readonly headers: Readonly<Record<string, string>>;
+  /** Undefined for a server that asks for none. */
+  readonly credential: Credential | undefined;
   readonly clock: Clock;
 }
 
@@ -30,14 +33,17 @@ export class Attempt {
   readonly #connection: Connection;
   readonly #send: () => Promise<HttpAnswer>;
   readonly #decoder: AnswerDecoder;
-  readonly #sse = new SseParser();
+  readonly #framing: Framing;
   #answer: HttpAnswer | undefined;
   #over = false;
 
   constructor(connection: Connection, request: ModelRequest, body: readonly Buffer[], signal: AbortSignal) {
     this.#connection = connection;
     this.#decoder = connection.wire.decoder(request);
-    this.#send = () => open(connection, body, signal);
+    this.#framing = connection.wire.framing?.() ?? new SseParser();
+    const headers = { ...connection.headers, ...connection.wire.headersFor?.(request) };
+    this.#send = () =>
+      open(connection, { method: 'POST', url: connection.provider.url, headers, body }, signal);
   }
 
   get tokens(): TokenCounts | undefined {
@@ -52,7 +58,7 @@ export class Attempt {
       while (out.length === 0 && !this.#over) {
         const reads = await this.#answer.read();
         if (reads === undefined) throw this.#bodyEnded();
-        this.#decode(this.#sse.push(reads), out);
+        this.#decode(this.#framing.push(reads), out);
       }
     } catch (thrown) {
       this.#failed(asCrabError(thrown), out);
@@ -84,12 +90,12 @@ export class Attempt {
         return;
       }
     }
-    const { foreign } = this.#sse;
+    const { foreign } = this.#framing;
     if (foreign !== undefined) throw this.#foreignBody(foreign);
   }
 
   #bodyEnded(): CrabError {
-    const foreign = this.#sse.end();
+    const foreign = this.#framing.end();
     if (foreign !== undefined) return this.#foreignBody(foreign);
     const { provider } = this.#connection;
     return new CrabError('stream-cut', `${provider.name} ended its answer in the middle.`, {
@@ -115,19 +121,29 @@ export class Attempt {
 }
 
 /** Sends the request and returns the answer to it; throws for every status but 2xx. */
-async function open(
-  connection: Connection,
-  body: readonly Buffer[],
-  signal: AbortSignal,
-): Promise<HttpAnswer> {
-  const { http, provider, headers } = connection;
-  const answer = await http.send({ method: 'POST', url: provider.url, headers, body }, signal);
+async function open(connection: Connection, request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer> {
+  const { http, credential } = connection;
+  let answer = await http.send(await authorized(request, credential), signal);
+  // A token that has run out is renewed once; whether that helped is for the provider to say.
+  if (answer.status === 401 && (await credential?.refused()) === true) {
+    answer.destroy();
+    answer = await http.send(await authorized(request, credential), signal);
+  }
   if (answer.status >= 200 && answer.status < 300) return answer;
   try {
     throw await refusal(connection, answer);
   } finally {
     answer.destroy();
   }
+}
+
+async function authorized(request: HttpRequest, credential: Credential | undefined): Promise<HttpRequest> {
+  if (credential === undefined) return request;
+  const headers = credential.headers(request);
+  return {
+    ...request,
+    headers: { ...request.headers, ...(headers instanceof Promise ? await headers : headers) },
+  };
 }
 
 async function refusal({ provider, wire, clock }: Connection, answer: HttpAnswer): Promise<CrabError> {

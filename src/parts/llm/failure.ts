@@ -8,7 +8,7 @@ import type { Complaint } from './wire.ts';
 export interface Provider {
   readonly name: string;
   readonly url: URL;
-  readonly secret: string | undefined;
+  secrets(): readonly string[];
 }
 
 const QUOTE_LENGTH = 200;
@@ -138,7 +138,8 @@ export function protocolFailure(provider: Provider, what: string, body: string):
 
 /** Text from outside, made fit to be shown. */
 export function quote(provider: Provider, text: string, length: number): string {
-  const open = provider.secret === undefined ? text : text.replaceAll(provider.secret, '[key]');
+  let open = text;
+  for (const secret of provider.secrets()) open = open.replaceAll(secret, '[key]');
   const plain = open.replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();
   return plain.length > length ? `${plain.slice(0, length).toWellFormed()}…` : plain;
 }

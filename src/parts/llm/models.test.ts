@@ -222,7 +222,7 @@ test('a further provider costs a row', async () => {
     name: 'acme',
     baseUrl: `${server.url}/api/v3`,
     baseUrlKey: 'ACME_BASE_URL',
-    credentials: [{ key: 'ACME_KEY', style: 'bearer' }],
+    auth: { kind: 'key', variables: [{ name: 'ACME_KEY', style: 'bearer' }], style: 'bearer' },
     ids: /^acme-/,
   } as const;
   const models = testModels({ env: { ACME_KEY: 'k' }, providers: [...PROVIDERS, row] });

@@ -1,21 +1,22 @@
 // Finds the model that a name means and makes it ready to be asked. A model is made once and kept, because with
 // it lives what its wire remembers of the messages that it has encoded.
 
+import type { Credentials } from '../../core/credential.ts';
 import { CrabError } from '../../core/errors.ts';
 import type { Clock } from '../../core/host.ts';
-import type { Model, Models } from '../../core/model.ts';
-import { readText } from './attempt.ts';
-import { type Access, accessTo, below, type Environment, hasAccess, missing } from './credentials.ts';
-import { factsOf } from './facts.ts';
-import { protocolFailure, redirectFailure, statusFailure } from './failure.ts';
-import { createHttp, type Http, type HttpLimits, type HttpRequest } from './http.ts';
-import { PROVIDERS, type ProviderRow } from './providers.ts';
-import { retriesFrom } from './retry.ts';
-import { createStream } from './stream.ts';
-import type { Wire } from './wire.ts';
+import type { Models } from '../../core/model.ts';
+import type { Settings } from '../../core/settings.ts';
+import { createModel } from './create-model.ts';
+import { type Endpoint, type Environment, endpointOf, hasAccess, isKeyless, missing } from './endpoint.ts';
+import { createHttp, type Http, type HttpLimits } from './http.ts';
+import { firstModel } from './list-models.ts';
+import type { ProviderRow } from './provider-row.ts';
+import { PROVIDERS } from './providers.ts';
 
 export interface ModelsOptions {
   readonly env: Environment;
+  readonly credentials: Credentials;
+  readonly settings: Settings;
   readonly clock: Clock;
   /** A number in [0, 1). */
   readonly random: () => number;
@@ -25,6 +26,8 @@ export interface ModelsOptions {
   /** Replaces the bounds of every request. */
   readonly limits?: Partial<HttpLimits>;
   readonly providers?: readonly ProviderRow[];
+  /** In place of the network. */
+  readonly http?: Http;
 }
 
 interface Choice {
@@ -33,20 +36,35 @@ interface Choice {
   readonly id?: string;
 }
 
-const LIST_BYTES = 4 * 1024 * 1024;
-const LIST_MS = 10_000;
-
 export function createModels(options: ModelsOptions): Models {
-  const { env } = options;
+  const { env, credentials, clock, random, userAgent } = options;
   const rows = options.providers ?? PROVIDERS;
-  const http = createHttp(options.limits);
+  const http = options.http ?? createHttp(options.limits);
   const once = rememberPromises();
+
+  async function credentialOf(row: ProviderRow) {
+    const found = await credentials.find({ provider: row.name, scheme: row.auth });
+    if (found === undefined && !isKeyless(row, env)) throw missing([row], env);
+    return found;
+  }
+
+  async function defaultModel(row: ProviderRow, endpoint: Endpoint): Promise<string> {
+    const chosen = row.modelKey === undefined ? undefined : env[row.modelKey]?.trim();
+    if (chosen) return chosen;
+    if (row.defaultModel !== undefined && !(row.listsModels && endpoint.moved)) return row.defaultModel;
+    return firstModel({ row, endpoint, credential: await credentialOf(row), http, userAgent });
+  }
+
   return {
     async resolve(name) {
-      const { row, id: named } = choose(name?.trim() || undefined, rows, env);
-      const access = accessTo(row, env);
-      const id = named ?? (await once(row.name, () => defaultModel(row, access, http, options)));
-      return once(`${row.name}/${id}`, () => createModel(row, id, access, http, options));
+      const { row, id: named } = choose(name?.trim() || undefined, rows, options);
+      const endpoint = endpointOf(row, env);
+      const credential = await credentialOf(row);
+      const id = named ?? (await once(row.name, () => defaultModel(row, endpoint)));
+      const { maxRetries } = options;
+      return once(`${row.name}/${id}`, () =>
+        createModel({ row, id, endpoint, credential, http, env, clock, random, userAgent, maxRetries }),
+      );
     },
   };
 }
@@ -62,8 +80,12 @@ function rememberPromises(): <T>(key: string, make: () => Promise<T>) => Promise
   };
 }
 
-function choose(name: string | undefined, rows: readonly ProviderRow[], env: Environment): Choice {
-  const first = rows.find((row) => hasAccess(row, env));
+function choose(
+  name: string | undefined,
+  rows: readonly ProviderRow[],
+  { env, credentials }: ModelsOptions,
+): Choice {
+  const first = rows.find((row) => hasAccess(row, env, credentials));
   if (name === undefined) {
     if (first === undefined) throw missing(rows, env);
     return { row: first };
@@ -74,123 +96,7 @@ function choose(name: string | undefined, rows: readonly ProviderRow[], env: Env
   if (!/^[\x21-\x7e]+$/.test(id)) {
     throw new CrabError('model-unknown', `${JSON.stringify(name)} is not the name of a model.`);
   }
-  const row = named ?? rows.find(({ ids }) => ids.test(id)) ?? first;
+  const row = named ?? rows.find(({ ids }) => ids?.test(id)) ?? first;
   if (row === undefined) throw missing(rows, env);
   return { row, id };
-}
-
-async function defaultModel(
-  row: ProviderRow,
-  access: Access,
-  http: Http,
-  options: ModelsOptions,
-): Promise<string> {
-  const chosen = options.env[row.modelKey]?.trim();
-  if (chosen) return chosen;
-  return row.listsModels && access.moved ? firstModel(row, access, http, options) : row.defaultModel;
-}
-
-/** The model that a server lists first. */
-async function firstModel(
-  row: ProviderRow,
-  access: Access,
-  http: Http,
-  { userAgent }: ModelsOptions,
-): Promise<string> {
-  const url = below(access.baseUrl, '/models');
-  const provider = { name: row.name, url, secret: access.secret };
-  const headers = { ...commonHeaders(userAgent), ...access.headers };
-  const { status, location, text } = await list(http, { method: 'GET', url, headers });
-  const hint = 'Name a model with --model.';
-  if (status >= 300 && status < 400) throw redirectFailure(provider, status, location);
-  if (status !== 200) {
-    const { code, message } = statusFailure(provider, status, { message: text });
-    throw new CrabError(code, message, { status, hint });
-  }
-  const id = firstId(text);
-  if (id === undefined) throw protocolFailure(provider, 'did not answer with a list of models', text);
-  if (id === '') throw new CrabError('model-unknown', `${url.host} has no model to offer.`, { hint });
-  return id;
-}
-
-async function list(
-  http: Http,
-  request: HttpRequest,
-): Promise<{ status: number; location: string | undefined; text: string }> {
-  const signal = AbortSignal.timeout(LIST_MS);
-  try {
-    const answer = await http.send(request, signal);
-    const text = await readText(answer, LIST_BYTES);
-    answer.destroy();
-    return { status: answer.status, location: answer.headers.location, text };
-  } catch (thrown) {
-    if (!signal.aborted) throw thrown;
-    const text = `${request.url.host} did not list its models within ${LIST_MS / 1000} seconds.`;
-    throw new CrabError('provider-stalled', text, { hint: 'Name a model with --model.' });
-  }
-}
-
-/** Empty when the list is; undefined when it is no list. */
-function firstId(text: string): string | undefined {
-  try {
-    const { data } = JSON.parse(text) as { data?: readonly { id?: unknown }[] };
-    if (!Array.isArray(data)) return undefined;
-    const id: unknown = data.length === 0 ? '' : data[0]?.id;
-    return typeof id === 'string' ? id : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-async function createModel(
-  row: ProviderRow,
-  id: string,
-  access: Access,
-  http: Http,
-  options: ModelsOptions,
-): Promise<Model> {
-  const wire = await createWire(row, id, access, options);
-  const stream = createStream({
-    wire,
-    http,
-    provider: { name: row.name, url: below(access.baseUrl, wire.path), secret: access.secret },
-    headers: {
-      ...commonHeaders(options.userAgent),
-      'content-type': 'application/json',
-      ...wire.headers,
-      ...access.headers,
-    },
-    maxRetries: options.maxRetries ?? retriesFrom(options.env['CRAB_MAX_RETRIES']),
-    clock: options.clock,
-    random: options.random,
-  });
-  return { info: { provider: row.name, id, api: wire.api, ...factsOf(id) }, stream };
-}
-
-async function createWire(
-  { name, dialect }: ProviderRow,
-  model: string,
-  { baseUrl }: Access,
-  { random }: ModelsOptions,
-): Promise<Wire> {
-  const facts = factsOf(model);
-  switch (dialect.wire) {
-    case 'anthropic-messages': {
-      const { createAnthropicWire } = await import('./anthropic.ts');
-      return createAnthropicWire({ provider: name, model, facts, dialect, random });
-    }
-    case 'openai-completions': {
-      const { createOpenAiWire } = await import('./openai-chat.ts');
-      return createOpenAiWire({ model, baseUrl, facts, dialect, random });
-    }
-  }
-}
-
-/** Compression would only delay the small pieces that a stream is made of. */
-function commonHeaders(userAgent: string): Record<string, string> {
-  return {
-    accept: 'text/event-stream, application/json',
-    'accept-encoding': 'identity',
-    'user-agent': userAgent,
-  };
 }

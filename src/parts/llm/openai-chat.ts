@@ -5,7 +5,7 @@ import type { ModelFacts } from './facts.ts';
 import { OpenAiDecoder } from './openai-answer.ts';
 import { explain } from './openai-errors.ts';
 import { API, createRequestEncoder } from './openai-request.ts';
-import type { OpenAiDialect } from './providers.ts';
+import type { OpenAiDialect } from './provider-row.ts';
 import type { Wire } from './wire.ts';
 
 export interface OpenAiSetup {

@@ -4,7 +4,8 @@ import type { Message } from '../../core/message.ts';
 import type { ModelRequest, ToolSchema } from '../../core/model.ts';
 import { factsOf } from './facts.ts';
 import { createOpenAiWire } from './openai-chat.ts';
-import { type OpenAiDialect, PROVIDERS } from './providers.ts';
+import type { OpenAiDialect } from './provider-row.ts';
+import { PROVIDERS } from './providers.ts';
 import { assistant, modelRequest, user } from './testing.ts';
 
 const DIALECT = PROVIDERS.find(({ name }) => name === 'openai')?.dialect as OpenAiDialect;

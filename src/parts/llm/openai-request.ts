@@ -1,11 +1,17 @@
 // Requests of OpenAI's Chat Completions API (platform.openai.com/docs/api-reference/chat), as its many imitators
 // understand them. Each message is encoded once; a request is those fragments with commas between them.
 
-import type { AssistantMessage, ImageContent, Message, TextContent } from '../../core/message.ts';
+import type {
+  AssistantMessage,
+  DocumentContent,
+  ImageContent,
+  InputContent,
+  Message,
+} from '../../core/message.ts';
 import type { Effort, ModelRequest, ToolSchema } from '../../core/model.ts';
 import { jsonBytes, listBytes, rememberEach, rememberLast } from './fragments.ts';
 import { createPrefix } from './prefix.ts';
-import type { EffortNames } from './providers.ts';
+import type { EffortNames } from './provider-row.ts';
 
 export const API = 'openai-completions';
 
@@ -136,12 +142,12 @@ function encodeMessage(message: Message): Fragment {
     case 'assistant':
       return { message: encodeAssistant(message), images: NOTHING };
     case 'toolResult': {
-      const images = message.content.filter((block) => block.type === 'image');
+      const images = message.content.filter((block) => block.type !== 'text');
       const text = textOf(message.content);
       const content = text === '' && images.length > 0 ? 'The image follows.' : text;
       return {
         message: jsonBytes({ role: 'tool', tool_call_id: message.toolCallId, content }),
-        images: listBytes(images.map(imagePart)),
+        images: listBytes(images.map(shownPart)),
       };
     }
   }
@@ -166,21 +172,26 @@ function encodeAssistant(message: AssistantMessage): Buffer {
 }
 
 /** Plain text as a string, which servers that know no parts understand too. */
-function userContent(content: string | readonly (TextContent | ImageContent)[]): string | object[] {
+function userContent(content: string | readonly InputContent[]): string | object[] {
   if (typeof content === 'string') return content;
   if (content.every((block) => block.type === 'text')) return textOf(content);
   return content.flatMap((block): object[] => {
-    if (block.type === 'image') return [imagePart(block)];
+    if (block.type !== 'text') return [shownPart(block)];
     return block.text === '' ? [] : [{ type: 'text', text: block.text }];
   });
 }
 
-function textOf(content: readonly (TextContent | ImageContent)[]): string {
+function textOf(content: readonly InputContent[]): string {
   return content
     .flatMap((block) => (block.type === 'text' && block.text !== '' ? [block.text] : []))
     .join('\n');
 }
 
-function imagePart({ mimeType, data }: ImageContent): object {
+function shownPart(block: ImageContent | DocumentContent): object {
+  const { mimeType, data } = block;
+  if (block.type === 'document') {
+    const filename = block.name ?? 'document.pdf';
+    return { type: 'file', file: { filename, file_data: `data:${mimeType};base64,${data}` } };
+  }
   return { type: 'image_url', image_url: { url: `data:${mimeType};base64,${data}` } };
 }

@@ -4,7 +4,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Clock } from '../../core/host.ts';
 import type { AssistantMessage, Message } from '../../core/message.ts';
 import type { Model, ModelChunk, ModelRequest } from '../../core/model.ts';
+import { NO_SETTINGS } from '../../core/settings.ts';
 import { NO_USAGE } from '../../core/usage.ts';
+import { createCredentials } from '../auth/credentials.ts';
 import { createModels, type ModelsOptions } from './models.ts';
 
 export interface Received {
@@ -67,8 +69,11 @@ export function instantClock(slept: number[] = []): Clock {
 }
 
 export function testModels(options: Partial<ModelsOptions> = {}): ReturnType<typeof createModels> {
+  const env = options.env ?? {};
   return createModels({
-    env: {},
+    env,
+    credentials: createCredentials({ env }),
+    settings: NO_SETTINGS,
     clock: instantClock(),
     random: () => 0.5,
     userAgent: 'crab/test',

@@ -9,15 +9,28 @@ import type { SseEvent } from './sse.ts';
 export interface Wire {
   /** The value of `ModelInfo.api`. */
   readonly api: string;
-  /** Appended to the base URL. */
+  /** Appended to the base URL, with a query where the wire needs one. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** Headers that only some requests need. */
+  headersFor?(request: ModelRequest): Readonly<Record<string, string>>;
+  /** How the body of an answer is cut into events; server-sent events when absent. */
+  framing?(): Framing;
   /** The body of a request, in fragments that are sent one after the other. */
   encode(request: ModelRequest): Buffer[];
   /** Reads one answer to `request`. */
   decoder(request: ModelRequest): AnswerDecoder;
   /** What a JSON error body says, in this vendor's words; undefined for one it does not know. */
   explain(body: unknown): Complaint | undefined;
+}
+
+export interface Framing {
+  /** The events that are complete with these reads. */
+  push(reads: readonly Buffer[]): readonly SseEvent[];
+  /** The beginning of a body that is no stream of events at all; undefined while it may be one. */
+  readonly foreign: string | undefined;
+  /** The body is over; as `foreign`. */
+  end(): string | undefined;
 }
 
 export interface AnswerDecoder {

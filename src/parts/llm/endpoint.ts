@@ -1,0 +1,90 @@
+// Where a provider is: its own address, or the one that the person gave in its place.
+
+import type { Credentials } from '../../core/credential.ts';
+import { CrabError } from '../../core/errors.ts';
+import type { ProviderRow } from './provider-row.ts';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface Endpoint {
+  readonly baseUrl: URL;
+  /** Whether the address is somebody's own choice. */
+  readonly moved: boolean;
+}
+
+/** Throws `usage`. */
+export function endpointOf(row: ProviderRow, env: Environment): Endpoint {
+  const own = row.baseUrlKey === undefined ? undefined : env[row.baseUrlKey];
+  if (isSet(own)) return { baseUrl: parseBaseUrl(own, row.baseUrlKey ?? '', row), moved: true };
+  return { baseUrl: new URL(row.baseUrl), moved: false };
+}
+
+/** Whether a request to this provider could be made at all. */
+export function hasAccess(row: ProviderRow, env: Environment, credentials: Credentials): boolean {
+  return credentials.has({ provider: row.name, scheme: row.auth }) || isKeyless(row, env);
+}
+
+/** A server of one's own needs no key. */
+export function isKeyless(row: ProviderRow, env: Environment): boolean {
+  return row.keyless && row.baseUrlKey !== undefined && isSet(env[row.baseUrlKey]);
+}
+
+/** Names the variables that would have helped. */
+export function missing(rows: readonly ProviderRow[], env: Environment): CrabError {
+  const keys = rows.flatMap(({ auth }) =>
+    auth.kind === 'key' ? auth.variables.map(({ name }) => name) : [],
+  );
+  const also = rows
+    .filter(({ keyless }) => keyless)
+    .map(({ baseUrlKey }) => `${baseUrlKey} for a local server`);
+  const hint = `Set ${[...keys, ...also].join(' or ')}.`;
+  const empty = keys.filter((key) => env[key] !== undefined);
+  if (empty.length > 0) {
+    const verb = empty.length === 1 ? 'is' : 'are';
+    return new CrabError('auth-missing', `${empty.join(' and ')} ${verb} set, but empty.`, { hint });
+  }
+  const who = rows.map(({ name }) => name).join(' or ');
+  const text = `There is no key for ${who}: none of ${keys.join(', ')} is set.`;
+  return new CrabError('auth-missing', text, { hint });
+}
+
+function isSet(value: string | undefined): value is string {
+  return value !== undefined && value.trim() !== '';
+}
+
+/** `from` is where the text was found, for errors. */
+function parseBaseUrl(text: string, from: string, row: ProviderRow): URL {
+  const trimmed = text.trim();
+  const url = URL.canParse(trimmed) ? new URL(trimmed) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol)) {
+    throw new CrabError('usage', `${from} is not an http or https URL.`, {
+      hint: `Set it to an address such as ${row.baseUrl}.`,
+    });
+  }
+  if (url.username !== '' || url.password !== '') {
+    const keys = row.auth.kind === 'key' ? row.auth.variables.map(({ name }) => name) : [];
+    throw new CrabError('usage', `${from} must not hold a user name or a password.`, {
+      hint: keys.length === 0 ? 'Leave them out.' : `Set ${keys.join(' or ')} instead.`,
+    });
+  }
+  url.hash = '';
+  url.pathname = withoutEndpoint(url.pathname, row.endpoints);
+  return url;
+}
+
+/** The path without trailing slashes and without the endpoint that it was copied with. */
+function withoutEndpoint(path: string, endpoints: readonly string[]): string {
+  const bare = path.replace(/\/+$/, '');
+  const endpoint = endpoints.find((suffix) => bare.endsWith(suffix));
+  return endpoint === undefined ? bare : bare.slice(0, -endpoint.length).replace(/\/+$/, '');
+}
+
+/** The address of an endpoint below a base URL; a query of the base is kept, one of the endpoint joins it. */
+export function below(baseUrl: URL, path: string): URL {
+  const [name = '', query] = path.split('?');
+  const url = new URL(baseUrl);
+  url.pathname = `${url.pathname.replace(/\/+$/, '')}${name}`;
+  if (query !== undefined)
+    for (const [key, value] of new URLSearchParams(query)) url.searchParams.set(key, value);
+  return url;
+}

@@ -1,0 +1,61 @@
+// What a provider is: one row. One that speaks a known wire costs a row and nothing else: whatever
+// sets it apart is data that its wire reads, never a name that code asks for.
+
+import type { AuthScheme } from '../../core/credential.ts';
+import type { Effort } from '../../core/model.ts';
+
+export interface ProviderRow {
+  readonly name: string;
+  readonly baseUrl: string;
+  /** The variable that replaces `baseUrl`; absent where there is none. */
+  readonly baseUrlKey?: string;
+  /** Suffixes of a base URL that people paste from examples; stripped, longest first. */
+  readonly endpoints: readonly string[];
+  readonly auth: AuthScheme;
+  /** A base URL of one's own needs no credential: a local server. */
+  readonly keyless: boolean;
+  /** The variable that names the model when nobody else does. */
+  readonly modelKey?: string;
+  /** Absent where there is none that everybody has. */
+  readonly defaultModel?: string;
+  /** With a base URL of one's own, ask the server which models it has instead of taking the default. */
+  readonly listsModels: boolean;
+  /** Bare ids that mean this provider. */
+  readonly ids?: RegExp;
+  /** Sent with every request. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly dialect: AnthropicDialect | OpenAiDialect;
+}
+
+export interface AnthropicDialect {
+  readonly wire: 'anthropic-messages';
+  /** The first that matches the id counts; models that none matches think within a budget of tokens. */
+  readonly adaptive: readonly AdaptiveThinking[];
+}
+
+/** A family of models that decide themselves how much to think. */
+export interface AdaptiveThinking {
+  readonly ids: RegExp;
+  /** Without being asked to. */
+  readonly byDefault: boolean;
+  /** Whether it can be told not to. Where it cannot, it cannot be made to call a certain tool either. */
+  readonly canStop: boolean;
+  /** Thinking is signed together with all that precedes it, so a shortened history needs leave to drop it. */
+  readonly bound: boolean;
+}
+
+export interface OpenAiDialect {
+  readonly wire: 'openai-completions';
+  /** Hosts (and their subdomains) that take `max_completion_tokens`; all others take `max_tokens`. */
+  readonly completionTokenHosts: readonly string[];
+  /** The first that matches the id counts. */
+  readonly efforts: readonly EffortNames[];
+}
+
+export interface EffortNames {
+  readonly ids: RegExp;
+  /** What the provider calls an effort, where it is not the same word. */
+  readonly names: Partial<Record<Effort, string>>;
+  /** The only effort that this endpoint accepts beside tools. */
+  readonly withTools?: string;
+}
