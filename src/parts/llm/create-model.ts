@@ -49,7 +49,13 @@ export async function createModel(setup: ModelSetup): Promise<Model> {
     random,
   });
   return {
-    info: { provider: row.name, id, api: wire.api, ...factsOf(id) },
+    info: {
+      provider: row.name,
+      id,
+      api: wire.api,
+      ...factsOf(id),
+      ...(wire.structured === true && { structured: true }),
+    },
     stream,
     ...(credential !== undefined && { credential: credential.source }),
   };
@@ -65,7 +71,7 @@ async function createWire({ row, id: model, endpoint, random }: ModelSetup): Pro
     }
     case 'openai-completions': {
       const { createOpenAiWire } = await import('./openai-chat.ts');
-      return createOpenAiWire({ model, baseUrl: endpoint.baseUrl, facts, dialect, random });
+      return createOpenAiWire({ provider: name, model, baseUrl: endpoint.baseUrl, facts, dialect, random });
     }
   }
 }

@@ -16,36 +16,58 @@ export interface Endpoint {
 export function endpointOf(row: ProviderRow, env: Environment): Endpoint {
   const own = row.baseUrlKey === undefined ? undefined : env[row.baseUrlKey];
   if (isSet(own)) return { baseUrl: parseBaseUrl(own, row.baseUrlKey ?? '', row), moved: true };
+  if (row.ownAddress === true)
+    throw new CrabError('usage', `There is no address of ${row.name} that everybody has.`, {
+      hint: `Set ${row.baseUrlKey} to yours, such as ${row.baseUrl}.`,
+    });
   return { baseUrl: new URL(row.baseUrl), moved: false };
 }
 
-/** Whether a request to this provider could be made at all. */
+/** Whether a provider that nobody named may be taken. */
 export function hasAccess(row: ProviderRow, env: Environment, credentials: Credentials): boolean {
-  return credentials.has({ provider: row.name, scheme: row.auth }) || isKeyless(row, env);
+  if (row.keyless && isMoved(row, env)) return true;
+  if (row.onlyNamed === true || (row.ownAddress === true && !isMoved(row, env))) return false;
+  return credentials.has({ provider: row.name, scheme: row.auth });
 }
 
 /** A server of one's own needs no key. */
 export function isKeyless(row: ProviderRow, env: Environment): boolean {
-  return row.keyless && row.baseUrlKey !== undefined && isSet(env[row.baseUrlKey]);
+  return row.local === true || (row.keyless && isMoved(row, env));
 }
+
+function isMoved({ baseUrlKey }: ProviderRow, env: Environment): boolean {
+  return baseUrlKey !== undefined && isSet(env[baseUrlKey]);
+}
+
+/** Of so many providers each is named; of more, the first, which are those that most people have. */
+const NAMED = 2;
 
 /** Names the variables that would have helped. */
 export function missing(rows: readonly ProviderRow[], env: Environment): CrabError {
-  const keys = rows.flatMap(({ auth }) =>
-    auth.kind === 'key' ? auth.variables.map(({ name }) => name) : [],
-  );
-  const also = rows
+  const all = rows.flatMap(keysOf);
+  const empty = all.filter((key) => env[key] !== undefined);
+  const named = rows.slice(0, NAMED);
+  const keys = named.flatMap(keysOf);
+  const others = rows.length - named.length;
+  const also = named
     .filter(({ keyless }) => keyless)
     .map(({ baseUrlKey }) => `${baseUrlKey} for a local server`);
-  const hint = `Set ${[...keys, ...also].join(' or ')}.`;
-  const empty = keys.filter((key) => env[key] !== undefined);
+  const more = others === 0 ? '' : ` \`${GUIDE}\` lists ${others} providers more.`;
+  const hint = `Set ${[...(empty.length > 0 ? empty : keys), ...also].join(' or ')}.${more}`;
   if (empty.length > 0) {
     const verb = empty.length === 1 ? 'is' : 'are';
     return new CrabError('auth-missing', `${empty.join(' and ')} ${verb} set, but empty.`, { hint });
   }
-  const who = rows.map(({ name }) => name).join(' or ');
-  const text = `There is no key for ${who}: none of ${keys.join(', ')} is set.`;
+  const who = named.map(({ name }) => name).join(' or ');
+  const rest = others === 0 ? '' : `, nor for one of ${others} others`;
+  const text = `There is no key for ${who}: none of ${keys.join(', ')} is set${rest}.`;
   return new CrabError('auth-missing', text, { hint });
+}
+
+const GUIDE = 'docs/guide/providers.md';
+
+function keysOf({ auth }: ProviderRow): readonly string[] {
+  return auth.kind === 'key' ? auth.variables.map(({ name }) => name) : [];
 }
 
 function isSet(value: string | undefined): value is string {
@@ -62,7 +84,7 @@ function parseBaseUrl(text: string, from: string, row: ProviderRow): URL {
     });
   }
   if (url.username !== '' || url.password !== '') {
-    const keys = row.auth.kind === 'key' ? row.auth.variables.map(({ name }) => name) : [];
+    const keys = keysOf(row);
     throw new CrabError('usage', `${from} must not hold a user name or a password.`, {
       hint: keys.length === 0 ? 'Leave them out.' : `Set ${keys.join(' or ')} instead.`,
     });

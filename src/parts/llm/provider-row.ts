@@ -2,11 +2,14 @@
 // sets it apart is data that its wire reads, never a name that code asks for.
 
 import type { AuthScheme } from '../../core/credential.ts';
-import type { Effort } from '../../core/model.ts';
+import type { OpenAiQuirks, QuirksWhere } from './openai-quirks.ts';
 
 export interface ProviderRow {
   readonly name: string;
+  /** Where there is no address that everybody has, an example of one. */
   readonly baseUrl: string;
+  /** Everybody has an address of their own: `baseUrlKey` must be set. */
+  readonly ownAddress?: true;
   /** The variable that replaces `baseUrl`; absent where there is none. */
   readonly baseUrlKey?: string;
   /** Suffixes of a base URL that people paste from examples; stripped, longest first. */
@@ -14,6 +17,10 @@ export interface ProviderRow {
   readonly auth: AuthScheme;
   /** A base URL of one's own needs no credential: a local server. */
   readonly keyless: boolean;
+  /** A server on this machine: its usual address, too, needs no credential. */
+  readonly local?: true;
+  /** Only who names it gets it: its variable is often set for another purpose. */
+  readonly onlyNamed?: true;
   /** The variable that names the model when nobody else does. */
   readonly modelKey?: string;
   /** Absent where there is none that everybody has. */
@@ -46,16 +53,8 @@ export interface AdaptiveThinking {
 
 export interface OpenAiDialect {
   readonly wire: 'openai-completions';
-  /** Hosts (and their subdomains) that take `max_completion_tokens`; all others take `max_tokens`. */
-  readonly completionTokenHosts: readonly string[];
-  /** The first that matches the id counts. */
-  readonly efforts: readonly EffortNames[];
-}
-
-export interface EffortNames {
-  readonly ids: RegExp;
-  /** What the provider calls an effort, where it is not the same word. */
-  readonly names: Partial<Record<Effort, string>>;
-  /** The only effort that this endpoint accepts beside tools. */
-  readonly withTools?: string;
+  /** In what the server differs from a plain one. */
+  readonly quirks?: OpenAiQuirks;
+  /** In what some of its models, or of its addresses, differ from `quirks`. */
+  readonly where?: readonly QuirksWhere[];
 }
