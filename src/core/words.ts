@@ -3,9 +3,11 @@
 // scripts without spaces are cut into pairs of letters, which finds any word of two letters or more.
 
 const RUN = /[\p{L}\p{N}\p{M}_$]+/gu;
-const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]+/gu;
+const UNSPACED =
+  /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]+/gu;
 /** Where one word of an identifier ends: `aB`, `ABc`, a letter beside a digit, and `_`. */
-const JOINT = /(?<=\p{Ll})(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})|(?<=\p{L})(?=\p{N})|(?<=\p{N})(?=\p{L})|[_$]+/u;
+const JOINT =
+  /(?<=\p{Ll})(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})|(?<=\p{L})(?=\p{N})|(?<=\p{N})(?=\p{L})|[_$]+/u;
 /** Longer ones are hashes and encoded data: nobody searches for the end of one. */
 const MAX_LENGTH = 64;
 

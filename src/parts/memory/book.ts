@@ -1,14 +1,7 @@
 // A memory as a folder of pages that people read and edit, and mdbook shows (rust-lang.github.io/mdBook): notes and
 // archives in a folder each, a table of contents, and a book.toml that is written once and then the person's own.
 
-import {
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CrabError, errnoOf, messageOf } from '../../core/errors.ts';
 import type { MemoryEntry, MemoryKind } from '../../core/memory.ts';
@@ -86,7 +79,9 @@ const MAX_FILE_BYTES = 200;
 
 function filed(name: string): string {
   const safe = name
-    .replace(/[%/\\:*?"<>|\p{Cc}]|^\.|[. ]$/gu, (letter) => encodeURIComponent(letter).replace(/^([.*~'()! ])$/, percent))
+    .replace(/[%/\\:*?"<>|\p{Cc}]|^\.|[. ]$/gu, (letter) =>
+      encodeURIComponent(letter).replace(/^([.*~'()! ])$/, percent),
+    )
     .replace(/^(?:con|prn|aux|nul|com\d|lpt\d)$/i, '$&~');
   let short = safe;
   while (new TextEncoder().encode(short).length > MAX_FILE_BYTES) short = [...short].slice(0, -1).join('');
@@ -110,11 +105,11 @@ function linked(file: string): string {
   return file.replaceAll('%', '%25').replace(/[<>]/g, percent);
 }
 
-function pagesIn(path: string): readonly string[] {
+function pagesIn(path: string): string[] {
   return readdirSync(path).filter((file) => file.endsWith(PAGE));
 }
 
-function listed(path: string): readonly string[] | undefined {
+function listed(path: string): string[] | undefined {
   try {
     return pagesIn(path).sort();
   } catch (error) {
@@ -128,7 +123,10 @@ function textOf(path: string): string {
   // A link would let a folder from elsewhere bring in any file of this machine.
   if (!info.isFile()) throw new CrabError('input-malformed', `${path} is no regular file.`);
   if (info.size > MAX_PAGE_BYTES)
-    throw new CrabError('input-malformed', `${path} has ${info.size} bytes; a page has at most ${MAX_PAGE_BYTES}.`);
+    throw new CrabError(
+      'input-malformed',
+      `${path} has ${info.size} bytes; a page has at most ${MAX_PAGE_BYTES}.`,
+    );
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(readFileSync(path));
   } catch (error) {
@@ -141,5 +139,7 @@ function textOf(path: string): string {
 function failed(error: unknown, path: string): CrabError {
   if (error instanceof CrabError) return error;
   const full = errnoOf(error) === 'ENOSPC' || errnoOf(error) === 'EDQUOT';
-  return new CrabError(full ? 'storage-full' : 'storage-failed', `${path}: ${messageOf(error)}.`, { cause: error });
+  return new CrabError(full ? 'storage-full' : 'storage-failed', `${path}: ${messageOf(error)}.`, {
+    cause: error,
+  });
 }

@@ -57,7 +57,8 @@ function timeText(seconds: bigint): string {
 function secondsOf(text: string, path: string): bigint {
   if (/^@\d{1,20}$/.test(text)) return BigInt.asUintN(64, BigInt(text.slice(1)));
   const milliseconds = Date.parse(text);
-  if (Number.isNaN(milliseconds) || milliseconds < 0) throw malformed(path, `${JSON.stringify(text)} is no time`);
+  if (Number.isNaN(milliseconds) || milliseconds < 0)
+    throw malformed(path, `${JSON.stringify(text)} is no time`);
   return BigInt(Math.floor(milliseconds / 1000));
 }
 

@@ -17,7 +17,14 @@ export function applied(
 ): { readonly database: Database; readonly entry: MemoryEntry | undefined } {
   if (operation.type === 'add') {
     const { name, content, kind, aliases = [] } = operation;
-    const entry: MemoryEntry = { id: database.nextId, name, aliases: [...new Set(aliases)], content, kind, createdAt: now };
+    const entry: MemoryEntry = {
+      id: database.nextId,
+      name,
+      aliases: [...new Set(aliases)],
+      content,
+      kind,
+      createdAt: now,
+    };
     check(entry, database.entries);
     return { database: { nextId: database.nextId + 1n, entries: [...database.entries, entry] }, entry };
   }
@@ -39,7 +46,11 @@ function changed(
       return { ...entry, content, aliases: [...new Set(aliases)] };
     }
     case 'rename':
-      return { ...entry, name: operation.to, aliases: entry.aliases.filter((alias) => alias !== operation.to) };
+      return {
+        ...entry,
+        name: operation.to,
+        aliases: entry.aliases.filter((alias) => alias !== operation.to),
+      };
     case 'alias': {
       const more = operation.aliases.filter((alias) => alias !== entry.name);
       return { ...entry, aliases: [...new Set([...entry.aliases, ...more])] };
@@ -50,7 +61,9 @@ function changed(
 }
 
 export function entryNamed(entries: readonly MemoryEntry[], name: string): MemoryEntry | undefined {
-  return entries.find((entry) => entry.name === name) ?? entries.find(({ aliases }) => aliases.includes(name));
+  return (
+    entries.find((entry) => entry.name === name) ?? entries.find(({ aliases }) => aliases.includes(name))
+  );
 }
 
 function known(entries: readonly MemoryEntry[], name: string): MemoryEntry {

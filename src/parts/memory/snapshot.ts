@@ -4,8 +4,8 @@
 
 import {
   closeSync,
-  fsyncSync,
   fstatSync,
+  fsyncSync,
   mkdirSync,
   openSync,
   readFileSync,
@@ -61,7 +61,10 @@ export function readSnapshot(path: string): Snapshot {
     const info = fstatSync(descriptor, { bigint: true });
     if (!info.isFile()) throw new CrabError('memory-damaged', `${path} is no regular file.`);
     if (info.size > MAX_BYTES)
-      throw new CrabError('memory-damaged', `${path} has ${info.size} bytes; a memory has at most ${MAX_BYTES}.`);
+      throw new CrabError(
+        'memory-damaged',
+        `${path} has ${info.size} bytes; a memory has at most ${MAX_BYTES}.`,
+      );
     return { database: decode(readFileSync(descriptor), path), stamp: stampFrom(info) };
   } catch (error) {
     throw error instanceof CrabError ? error : failed(error, 'read', path);
@@ -85,7 +88,15 @@ export function stampOf(path: string): string | undefined {
   }
 }
 
-function stampFrom({ ino, size, mtimeNs }: { readonly ino: bigint; readonly size: bigint; readonly mtimeNs: bigint }): string {
+function stampFrom({
+  ino,
+  size,
+  mtimeNs,
+}: {
+  readonly ino: bigint;
+  readonly size: bigint;
+  readonly mtimeNs: bigint;
+}): string {
   return `${ino}:${size}:${mtimeNs}`;
 }
 
