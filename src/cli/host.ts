@@ -15,6 +15,7 @@ import { builtinExtensions } from '../runtime/builtin.ts';
 import type { RuntimeHost } from '../runtime/host.ts';
 import { systemClock } from './clock.ts';
 import { crabHome, type Environment, homeFolder } from './home.ts';
+import { memoriesOf } from './memory.ts';
 import type { Traffic } from './traffic.ts';
 import { VERSION } from './version.ts';
 
@@ -47,7 +48,7 @@ export function createHost(env: Environment, { settings, traffic }: HostOptions)
     killAll: () => exec.killAll(),
     scratch: createScratch(tmpdir()),
     homeFolder: homeFolder(env),
-    extensions: builtinExtensions(),
+    extensions: builtinExtensions({ memories: memoriesOf(env) }),
   };
 }
 
