@@ -16,7 +16,20 @@ export interface Endpoint {
 export function endpointOf(row: ProviderRow, env: Environment): Endpoint {
   const own = row.baseUrlKey === undefined ? undefined : env[row.baseUrlKey];
   if (isSet(own)) return { baseUrl: parseBaseUrl(own, row.baseUrlKey ?? '', row), moved: true };
-  return { baseUrl: new URL(row.baseUrl), moved: false };
+  return { baseUrl: new URL(filledIn(row, env)), moved: false };
+}
+
+/** `{NAME}` in an address stands for the variable of this name. */
+function filledIn(row: ProviderRow, env: Environment): string {
+  return row.baseUrl.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = env[name]?.trim() ?? '';
+    if (/^[\w-]+$/.test(value)) return value;
+    const text = value === '' ? `${name} is not set` : `${name} is no part of a host name`;
+    const also = row.baseUrlKey === undefined ? '' : `, or ${row.baseUrlKey} to the whole address`;
+    throw new CrabError('usage', `${text}, so ${row.name} has no address.`, {
+      hint: `Set ${name}${also}.`,
+    });
+  });
 }
 
 /** Whether a request to this provider could be made at all. */
