@@ -59,7 +59,12 @@ test('what is known of a model comes with it, also under a dated name', async ()
     price: { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 },
   });
   const unknown = await testModels({ env: OPENAI }).resolve('openai/constructor');
-  assert.deepEqual(unknown.info, { provider: 'openai', id: 'constructor', api: 'openai-completions' });
+  assert.deepEqual(unknown.info, {
+    provider: 'openai',
+    id: 'constructor',
+    api: 'openai-responses',
+    structured: true,
+  });
 });
 
 test('a model that is asked for again is the same, with all that it remembers', async () => {
