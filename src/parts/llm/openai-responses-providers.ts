@@ -28,9 +28,9 @@ function efforts(off: string, max: string): ResponsesDialect['families'][number]
 export const RESPONSES_PROVIDERS: readonly ProviderRow[] = [
   {
     name: 'azure',
-    baseUrl: 'https://{AZURE_OPENAI_RESOURCE_NAME}.openai.azure.com/openai/v1',
+    baseUrl: 'https://{AZURE_OPENAI_RESOURCE_NAME}.openai.azure.com',
     baseUrlKey: 'AZURE_OPENAI_BASE_URL',
-    endpoints: ['/responses'],
+    endpoints: ['/openai/v1/responses', '/openai/responses', '/openai/v1', '/openai'],
     auth: {
       kind: 'key',
       variables: [{ name: 'AZURE_OPENAI_API_KEY', style: 'api-key' }],
@@ -40,7 +40,7 @@ export const RESPONSES_PROVIDERS: readonly ProviderRow[] = [
     // Models go by the names that somebody gave to their deployments.
     modelKey: 'AZURE_OPENAI_DEPLOYMENT',
     listsModels: false,
-    dialect: RESPONSES,
+    dialect: { ...RESPONSES, path: '/openai/v1/responses' },
   },
   {
     // The login, the server and what it demands are those of github.com/openai/codex.

@@ -25,7 +25,7 @@ const HELLO = sse(
 
 /** A row that speaks this wire wherever it is. */
 function azureAt(url: string, slept: number[] = []): Promise<Model> {
-  const env = { AZURE_OPENAI_API_KEY: 'azure-secret', AZURE_OPENAI_BASE_URL: `${url}/openai/v1/responses` };
+  const env = { AZURE_OPENAI_API_KEY: 'azure-secret', AZURE_OPENAI_BASE_URL: url };
   return testModels({ env, clock: instantClock(slept) }).resolve('azure/gpt-test');
 }
 
@@ -60,6 +60,15 @@ test('OpenAI is asked over this wire at its own host, and over the older one els
   const url = `${server.url}/v1/responses`;
   assert.equal(await api({ OPENAI_BASE_URL: url }, own), 'openai-responses /v1/responses');
   assert.equal(await api({ OPENAI_BASE_URL: url }), 'openai-completions /v1/chat/completions');
+});
+
+test('the address of Azure is understood with and without what stands below it', async () => {
+  await using server = await serve((response) => sendStream(response, HELLO));
+  for (const below of ['', '/', '/openai', '/openai/v1/', '/openai/v1/responses']) {
+    await chunks(await azureAt(`${server.url}${below}`));
+  }
+  const paths = new Set(server.received.map(({ path }) => path));
+  assert.deepEqual([...paths], ['/openai/v1/responses']);
 });
 
 test('the name of an Azure resource is enough, and without one there is no address', async () => {

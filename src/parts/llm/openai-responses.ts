@@ -18,10 +18,10 @@ export interface ResponsesSetup {
 
 export function createResponsesWire({ provider, model, facts, dialect, random }: ResponsesSetup): Wire {
   const callIds = createCallIds(random);
-  const { conversationHeader } = dialect;
+  const { conversationHeader, path = '/responses' } = dialect;
   return {
     api: API,
-    path: '/responses',
+    path,
     headers: {},
     structured: true,
     headersFor: ({ conversation }) =>

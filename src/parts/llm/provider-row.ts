@@ -6,6 +6,7 @@ import type { Effort } from '../../core/model.ts';
 
 export interface ProviderRow {
   readonly name: string;
+  /** `{NAME}` in it stands for the variable of this name. */
   readonly baseUrl: string;
   /** The variable that replaces `baseUrl`; absent where there is none. */
   readonly baseUrlKey?: string;
@@ -66,6 +67,8 @@ export interface EffortNames {
 
 export interface ResponsesDialect {
   readonly wire: 'openai-responses';
+  /** Below the base URL; `/responses` when absent. */
+  readonly path?: string;
   /** The first that matches the id counts; models that none matches do not reason. */
   readonly families: readonly ReasoningFamily[];
   /** How much of the reasoning is told; `auto` when absent. */
