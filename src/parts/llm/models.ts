@@ -1,7 +1,7 @@
 // Finds the model that a name means and makes it ready to be asked. A model is made once and kept, because with
 // it lives what its wire remembers of the messages that it has encoded.
 
-import type { Credentials } from '../../core/credential.ts';
+import type { Credential, Credentials } from '../../core/credential.ts';
 import { CrabError } from '../../core/errors.ts';
 import type { Clock } from '../../core/host.ts';
 import type { Models } from '../../core/model.ts';
@@ -26,8 +26,8 @@ export interface ModelsOptions {
   /** Replaces the bounds of every request. */
   readonly limits?: Partial<HttpLimits>;
   readonly providers?: readonly ProviderRow[];
-  /** In place of the network. */
-  readonly http?: Http;
+  /** What lies between us and the network, such as a recording; `redact` removes the keys in use. */
+  readonly http?: (real: Http, redact: (text: string) => string) => Http;
 }
 
 interface Choice {
@@ -39,12 +39,21 @@ interface Choice {
 export function createModels(options: ModelsOptions): Models {
   const { env, credentials, clock, random, userAgent } = options;
   const rows = options.providers ?? PROVIDERS;
-  const http = options.http ?? createHttp(options.limits);
+  const used = new Set<Credential>();
+  const redact = (text: string) => {
+    let clean = text;
+    for (const credential of used)
+      for (const secret of credential.secrets()) clean = clean.replaceAll(secret, '[key]');
+    return clean;
+  };
+  const network = createHttp(options.limits);
+  const http = options.http?.(network, redact) ?? network;
   const once = rememberPromises();
 
   async function credentialOf(row: ProviderRow) {
     const found = await credentials.find({ provider: row.name, scheme: row.auth });
     if (found === undefined && !isKeyless(row, env)) throw missing([row], env);
+    if (found !== undefined) used.add(found);
     return found;
   }
 
