@@ -49,25 +49,38 @@ export async function createModel(setup: ModelSetup): Promise<Model> {
     random,
   });
   return {
-    info: { provider: row.name, id, api: wire.api, ...factsOf(id) },
+    info: {
+      provider: row.name,
+      id,
+      api: wire.api,
+      ...factsOf(vendorId(row, id)),
+      ...(wire.structured === true && { structured: true }),
+    },
     stream,
     ...(credential !== undefined && { credential: credential.source }),
   };
 }
 
 async function createWire({ row, id: model, endpoint, random }: ModelSetup): Promise<Wire> {
-  const facts = factsOf(model);
+  const family = vendorId(row, model);
+  const facts = factsOf(family);
   const { dialect, name } = row;
   switch (dialect.wire) {
     case 'anthropic-messages': {
       const { createAnthropicWire } = await import('./anthropic.ts');
-      return createAnthropicWire({ provider: name, model, facts, dialect, random });
+      const betas = row.headers?.['anthropic-beta']?.split(',') ?? [];
+      return createAnthropicWire({ provider: name, model, family, facts, dialect, betas, random });
     }
     case 'openai-completions': {
       const { createOpenAiWire } = await import('./openai-chat.ts');
       return createOpenAiWire({ model, baseUrl: endpoint.baseUrl, facts, dialect, random });
     }
   }
+}
+
+/** What the model's vendor calls it, by which its facts are found. */
+function vendorId(row: ProviderRow, id: string): string {
+  return row.vendorId?.exec(id)?.[1] ?? id;
 }
 
 /** Compression would only delay the small pieces that a stream is made of. */

@@ -20,6 +20,8 @@ export interface ProviderRow {
   readonly defaultModel?: string;
   /** With a base URL of one's own, ask the server which models it has instead of taking the default. */
   readonly listsModels: boolean;
+  /** Finds, as its first group, the vendor's own name in an id of a provider that sells what others made. */
+  readonly vendorId?: RegExp;
   /** Bare ids that mean this provider. */
   readonly ids?: RegExp;
   /** Sent with every request. */
@@ -31,6 +33,39 @@ export interface AnthropicDialect {
   readonly wire: 'anthropic-messages';
   /** The first that matches the id counts; models that none matches think within a budget of tokens. */
   readonly adaptive: readonly AdaptiveThinking[];
+  /** The first that matches the id counts; all others know one speed. */
+  readonly fast?: readonly FastModels[];
+  /** Models whose answer can be held to a JSON schema. */
+  readonly structured?: RegExp;
+  /** How long what is marked stays in the cache; five minutes when absent. */
+  readonly cacheTtl?: '1h';
+  /** Have the sources named of what is said about documents. The API refuses that beside a schema for the answer. */
+  readonly citations?: boolean;
+  /** Large attachments are uploaded once and referred to. */
+  readonly files?: boolean;
+  /** How a cloud wraps the API; absent for the API itself. */
+  readonly envelope?: AnthropicEnvelope;
+}
+
+/** Models that are sold at a higher speed. */
+export interface FastModels {
+  readonly ids: RegExp;
+  /** The beta that must be asked for with it. */
+  readonly beta?: string;
+  /** A fast answer costs this many times the price. */
+  readonly priceFactor: number;
+}
+
+/** The API behind a cloud's door: the model stands in the address, the version in the body. */
+export interface AnthropicEnvelope {
+  /** Below the base URL, with `{model}` for the id. */
+  readonly path: string;
+  /** `anthropic_version`. */
+  readonly version: string;
+  /** Where betas are asked for. */
+  readonly betas: 'header' | 'body';
+  /** Frames of AWS in place of server-sent events; the body does not say that it wants a stream then. */
+  readonly framing?: 'aws-event-stream';
 }
 
 /** A family of models that decide themselves how much to think. */

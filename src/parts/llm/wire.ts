@@ -14,6 +14,8 @@ export interface Wire {
   readonly headers: Readonly<Record<string, string>>;
   /** Headers that only some requests need. */
   headersFor?(request: ModelRequest): Readonly<Record<string, string>>;
+  /** Whether it understands `ModelRequest.output`. */
+  readonly structured?: boolean;
   /** How the body of an answer is cut into events; server-sent events when absent. */
   framing?(): Framing;
   /** The body of a request, in fragments that are sent one after the other. */

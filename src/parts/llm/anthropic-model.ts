@@ -1,0 +1,23 @@
+// One model as the wire of Anthropic's Messages API needs to know it: what its row says of it, looked up once.
+
+import type { DocumentContent, ImageContent } from '../../core/message.ts';
+import type { AdaptiveThinking, AnthropicDialect, FastModels } from './provider-row.ts';
+
+export const API = 'anthropic-messages';
+
+export interface AnthropicModel {
+  readonly provider: string;
+  readonly id: string;
+  readonly maxOutput: number | undefined;
+  /** Undefined for a model that thinks within a budget. */
+  readonly adaptive: AdaptiveThinking | undefined;
+  readonly fast: FastModels | undefined;
+  readonly structured: boolean;
+  readonly cacheTtl: AnthropicDialect['cacheTtl'];
+  readonly citations: boolean;
+  readonly envelope: AnthropicDialect['envelope'];
+  /** Asked for by the person, with every request. */
+  readonly betas: readonly string[];
+  /** The name that an attachment was uploaded under; undefined for one that goes along in the request. */
+  fileId(block: ImageContent | DocumentContent): string | undefined;
+}
