@@ -331,7 +331,7 @@ test('what was written to the cache is counted also where only its split is told
 test('an answer that was faster or is cached for longer says what it cost', () => {
   const price = { input: 10, output: 100, cacheRead: 1, cacheWrite: 12.5 };
   const cost = (usage: object, known = true) => {
-    const decoder = new AnthropicDecoder(() => 'a', known ? { price, fastFactor: 2 } : undefined);
+    const decoder = new AnthropicDecoder(() => 'a', known ? { rates: { price, fastFactor: 2 } } : {});
     const out: ModelChunk[] = [];
     decoder.decode({ data: JSON.stringify({ type: 'message_start', message: { usage } }) }, out);
     decoder.finish(out);

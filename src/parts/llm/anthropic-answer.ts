@@ -9,7 +9,7 @@ import { type AnthropicRates, costOf } from './anthropic-cost.ts';
 import { explain } from './anthropic-errors.ts';
 import { refused } from './failure.ts';
 import type { SseEvent } from './sse.ts';
-import { type AnswerDecoder, ComplaintError } from './wire.ts';
+import { type AnswerDecoder, ComplaintError, type Wire } from './wire.ts';
 
 type Maybe<T> = T | null | undefined;
 
@@ -68,6 +68,13 @@ interface OpenBlock {
   spoke: boolean;
 }
 
+export interface DecoderOptions {
+  /** With these the cost is said where it is not tokens times the model's price. */
+  readonly rates?: AnthropicRates | undefined;
+  /** Reads an error event; the API's own errors when absent. */
+  readonly explain?: Wire['explain'];
+}
+
 /** Reasons to stop that need no word to the person. */
 const ORDINARY_STOPS: ReadonlySet<string> = new Set([
   'end_turn',
@@ -90,11 +97,12 @@ export class AnthropicDecoder implements AnswerDecoder {
   #isFast = false;
   #longLived = 0;
   readonly #rates: AnthropicRates | undefined;
+  readonly #explain: Wire['explain'];
 
-  /** With `rates` the cost is said where it is not tokens times the model's price. */
-  constructor(callId: (sent: string | undefined) => string, rates?: AnthropicRates) {
+  constructor(callId: (sent: string | undefined) => string, options: DecoderOptions = {}) {
     this.#callId = callId;
-    this.#rates = rates;
+    this.#rates = options.rates;
+    this.#explain = options.explain ?? explain;
   }
 
   decode({ data }: SseEvent, out: ModelChunk[]): void {
@@ -126,7 +134,7 @@ export class AnthropicDecoder implements AnswerDecoder {
         this.progress = 'done';
         return;
       case 'error':
-        throw new ComplaintError(explain(event) ?? { message: data });
+        throw new ComplaintError(this.#explain(event) ?? { message: data });
     }
   }
 

@@ -6,6 +6,8 @@ import { explain } from './anthropic-errors.ts';
 import { betasOf } from './anthropic-head.ts';
 import { type AnthropicModel, API } from './anthropic-model.ts';
 import { createRequestEncoder } from './anthropic-request.ts';
+import { explainAws, explainException } from './aws-errors.ts';
+import { bedrockFraming } from './bedrock-framing.ts';
 import { createCallIds } from './call-ids.ts';
 import type { ModelFacts } from './facts.ts';
 import type { AnthropicDialect } from './provider-row.ts';
@@ -28,6 +30,10 @@ export function createAnthropicWire(setup: AnthropicSetup): Wire {
   const { envelope, structured } = model;
   const { price } = setup.facts;
   const rates: AnthropicRates | undefined = price && { price, fastFactor: model.fast?.priceFactor ?? 1 };
+  const isFramed = envelope?.framing === 'aws-event-stream';
+  const explainAny: Wire['explain'] = isFramed
+    ? (body) => explainAws(body) ?? explainException(body) ?? explain(body)
+    : explain;
   const callIds = createCallIds(setup.random);
   return {
     api: API,
@@ -38,9 +44,10 @@ export function createAnthropicWire(setup: AnthropicSetup): Wire {
       return betas.length === 0 ? {} : { 'anthropic-beta': betas.join(',') };
     },
     ...(structured && { structured }),
+    ...(isFramed && { framing: bedrockFraming }),
     encode: createRequestEncoder(model),
-    decoder: (request) => new AnthropicDecoder(callIds(request.messages), rates),
-    explain,
+    decoder: (request) => new AnthropicDecoder(callIds(request.messages), { rates, explain: explainAny }),
+    explain: explainAny,
   };
 }
 
