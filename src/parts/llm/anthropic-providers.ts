@@ -12,11 +12,13 @@ export const CLAUDE: AnthropicDialect = {
     { ids: /^claude-(?:opus|sonnet|haiku)-[5-9]/, byDefault: true, canStop: true, bound: false },
     { ids: /^claude-(?:opus|sonnet)-4-[6-9]/, byDefault: false, canStop: true, bound: false },
   ],
-  structured: /^claude-(?:(?:opus|sonnet|haiku)-(?:4-[5-9]|[5-9])|fable|mythos)/,
 };
 
+/** platform.claude.com/docs/en/build-with-claude/structured-outputs */
+export const STRUCTURED = /^claude-(?:(?:opus|sonnet|haiku)-(?:4-[5-9]|[5-9])|fable|mythos)/;
+
 /** platform.claude.com/docs/en/build-with-claude/fast-mode */
-const FAST: readonly FastModels[] = [
+export const FAST: readonly FastModels[] = [
   { ids: /^claude-(?:opus-5-5|(?:fable|mythos)-5-2)/, priceFactor: 2 },
   { ids: /^claude-opus-(?:5|4-8)(?:-\d{8})?$/, beta: 'fast-mode-2026-02-01', priceFactor: 2 },
 ];
@@ -40,6 +42,6 @@ export const ANTHROPIC_PROVIDERS: readonly ProviderRow[] = [
     defaultModel: 'claude-sonnet-5-5',
     listsModels: false,
     ids: /^claude/i,
-    dialect: { ...CLAUDE, fast: FAST, files: true },
+    dialect: { ...CLAUDE, structured: STRUCTURED, fast: FAST, files: true },
   },
 ];

@@ -37,7 +37,7 @@ export function createAnthropicWire(setup: AnthropicSetup): Wire {
   const callIds = createCallIds(setup.random);
   return {
     api: API,
-    path: envelope?.path.replace('{model}', encodeURIComponent(model.id)) ?? '/v1/messages',
+    path: envelope?.path.replace('{model}', inPath(model.id)) ?? '/v1/messages',
     headers: envelope === undefined ? { 'anthropic-version': '2023-06-01' } : {},
     headersFor(request): Readonly<Record<string, string>> {
       const betas = envelope?.betas === 'body' ? [] : betasOf(request, model);
@@ -49,6 +49,11 @@ export function createAnthropicWire(setup: AnthropicSetup): Wire {
     decoder: (request) => new AnthropicDecoder(callIds(request.messages), { rates, explain: explainAny }),
     explain: explainAny,
   };
+}
+
+/** Google writes its versions behind an `@`, which a path may hold. */
+function inPath(id: string): string {
+  return encodeURIComponent(id).replaceAll('%40', '@');
 }
 
 function modelOf({ provider, model, facts, dialect, ...setup }: AnthropicSetup): AnthropicModel {

@@ -10,6 +10,7 @@ import { createModel } from './create-model.ts';
 import { type Endpoint, type Environment, endpointOf, hasAccess, isKeyless, missing } from './endpoint.ts';
 import { createHttp, type Http, type HttpLimits } from './http.ts';
 import { firstModel } from './list-models.ts';
+import { placedRow } from './place.ts';
 import type { ProviderRow } from './provider-row.ts';
 import { PROVIDERS } from './providers.ts';
 
@@ -38,7 +39,9 @@ interface Choice {
 
 export function createModels(options: ModelsOptions): Models {
   const { env, credentials, clock, random, userAgent } = options;
-  const rows = options.providers ?? PROVIDERS;
+  const rows = (options.providers ?? PROVIDERS).map((row) =>
+    placedRow(row, options.settings.providers[row.name]),
+  );
   const http = options.http ?? createHttp(options.limits);
   const once = rememberPromises();
 
@@ -58,8 +61,8 @@ export function createModels(options: ModelsOptions): Models {
   return {
     async resolve(name) {
       const { row, id: named } = choose(name?.trim() || undefined, rows, options);
-      const endpoint = endpointOf(row, env);
       const credential = await credentialOf(row);
+      const endpoint = endpointOf(row, env, credential);
       const id = named ?? (await once(row.name, () => defaultModel(row, endpoint)));
       const { maxRetries } = options;
       return once(`${row.name}/${id}`, () =>

@@ -1,17 +1,25 @@
 // What a provider is: one row. One that speaks a known wire costs a row and nothing else: whatever
 // sets it apart is data that its wire reads, never a name that code asks for.
 
-import type { AuthScheme } from '../../core/credential.ts';
+import type { AuthScheme, Place } from '../../core/credential.ts';
 import type { Effort } from '../../core/model.ts';
 
 export interface ProviderRow {
   readonly name: string;
   readonly baseUrl: string;
+  /** Stands behind the base URL, also behind one of one's own. */
+  readonly accountPath?: string;
+  /** What stands in braces in `baseUrl` and `accountPath`: `{region}`, `{project}`. */
+  readonly place?: readonly PlacePart[];
+  /** Regions whose address is made in another way; the first that matches counts. */
+  readonly regions?: readonly { readonly ids: RegExp; readonly baseUrl: string }[];
   /** The variable that replaces `baseUrl`; absent where there is none. */
   readonly baseUrlKey?: string;
   /** Suffixes of a base URL that people paste from examples; stripped, longest first. */
   readonly endpoints: readonly string[];
   readonly auth: AuthScheme;
+  /** How one gets in, as a sentence in the imperative, where that takes more than a key. */
+  readonly access?: string;
   /** A base URL of one's own needs no credential: a local server. */
   readonly keyless: boolean;
   /** The variable that names the model when nobody else does. */
@@ -27,6 +35,17 @@ export interface ProviderRow {
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly dialect: AnthropicDialect | OpenAiDialect;
+}
+
+/** A part of an address that the account decides. */
+export interface PlacePart {
+  readonly name: keyof Place;
+  /** From a settings file: wins over all else. */
+  readonly value?: string;
+  /** In order of preference; then counts what the credential says. */
+  readonly variables: readonly string[];
+  /** When nobody says; without it that is an error. */
+  readonly fallback?: string;
 }
 
 export interface AnthropicDialect {
