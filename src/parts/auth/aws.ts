@@ -90,8 +90,9 @@ async function chainKeys(scheme: AwsScheme, env: Environment): Promise<AwsKeys> 
     timer = setTimeout(() => reject(new Error(`nothing came within ${CHAIN_MS / 1000} seconds`)), CHAIN_MS);
   });
   try {
-    // A new one each time: it keeps what it once found.
-    const provider = defaultProvider({ ...(scheme.profile && { profile: scheme.profile }) });
+    // A new one each time, since it keeps what it once found; files may have been renewed by AWS's own tools.
+    const profile = scheme.profile && { profile: scheme.profile };
+    const provider = defaultProvider({ ignoreCache: true, ...profile });
     const { accessKeyId, secretAccessKey, sessionToken, expiration } = await Promise.race([provider(), late]);
     return {
       accessKeyId,

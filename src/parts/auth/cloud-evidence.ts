@@ -52,7 +52,11 @@ export function googleFile(env: Environment): KeyFilePlace {
 }
 
 function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  try {
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
 }
 
 export function isSet(env: Environment, name: string): boolean {

@@ -92,7 +92,7 @@ interface Answer {
 
 function refusal({ client_email }: ServiceAccount, { status, body }: Answer): CrabError {
   const words = [body['error'], body['error_description']].filter((part) => typeof part === 'string');
-  const why = words.length === 0 ? '' : `: ${words.join(', ').slice(0, 300)}`;
+  const why = words.length === 0 ? '' : `: ${words.join(', ').slice(0, 300).replace(/\.$/, '')}`;
   return new CrabError('auth-refused', `No token came for ${client_email} (status ${status})${why}.`, {
     status,
     retryable: status >= 500,

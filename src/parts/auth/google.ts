@@ -31,7 +31,7 @@ export async function findGoogle(
   const keyFile = file !== undefined && isServiceAccount(file) ? file : undefined;
   const fetch =
     keyFile === undefined
-      ? await libraryTokens(scopes, file === undefined ? undefined : path, now)
+      ? await libraryTokens(scopes, now)
       : () => serviceAccountToken(keyFile, scopes, { now, env });
   const tokens = createRenewed(fetch, now);
   try {
@@ -83,16 +83,15 @@ function readKeyFile(path: string, isNamed: boolean): KeyFile | undefined {
   throw new CrabError('auth-refused', `${path} is not a key file of Google Cloud in JSON.`, { hint });
 }
 
-/** What gets a token by Google's library, which finds the metadata server when there is no file. */
+/** What gets a token by Google's library, which looks for the same file, and asks the metadata server without one. */
 async function libraryTokens(
   scopes: readonly string[],
-  keyFilename: string | undefined,
   now: () => number,
 ): Promise<() => Promise<AccessToken>> {
   const { GoogleAuth } = await import('google-auth-library');
   return async () => {
     // A new one each time: it keeps what it once found.
-    const auth = new GoogleAuth({ scopes: [...scopes], ...(keyFilename !== undefined && { keyFilename }) });
+    const auth = new GoogleAuth({ scopes: [...scopes] });
     const client = await within(auth.getClient());
     const { token } = await within(client.getAccessToken());
     if (!token) throw new Error('no token came');
