@@ -46,7 +46,7 @@ function isOwn({ api, provider, model: author }: AssistantMessage, model: Anthro
 function inputBlocks(content: readonly InputContent[], model: AnthropicModel): Block[] {
   return content.flatMap((block): Block[] => {
     if (block.type === 'text') return block.text.trim() === '' ? [] : [{ type: 'text', text: block.text }];
-    const id = model.fileId(block);
+    const id = model.files?.idOf(block);
     const source =
       id === undefined
         ? { type: 'base64', media_type: block.mimeType, data: block.data }

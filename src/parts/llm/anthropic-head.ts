@@ -3,6 +3,7 @@
 import type { Message } from '../../core/message.ts';
 import type { Effort, ModelRequest } from '../../core/model.ts';
 import { contentBlocks } from './anthropic-content.ts';
+import { FILES_BETA } from './anthropic-files.ts';
 import type { AnthropicModel } from './anthropic-model.ts';
 import { closedSchema } from './anthropic-schema.ts';
 import type { AdaptiveThinking } from './provider-row.ts';
@@ -38,6 +39,7 @@ export function requestHead(request: ModelRequest, model: AnthropicModel): objec
 /** What the request needs that its API version does not have. */
 export function betasOf(request: ModelRequest, model: AnthropicModel): readonly string[] {
   const betas = [...model.betas];
+  if (model.files?.used === true) betas.push(FILES_BETA);
   if (model.adaptive?.bound === true) betas.push('thinking-binding-controls-2026-08-01');
   if (request.fast === true && model.fast?.beta !== undefined) betas.push(model.fast.beta);
   return betas;

@@ -1,6 +1,6 @@
 // One model as the wire of Anthropic's Messages API needs to know it: what its row says of it, looked up once.
 
-import type { DocumentContent, ImageContent } from '../../core/message.ts';
+import type { AnthropicFiles } from './anthropic-files.ts';
 import type { AdaptiveThinking, AnthropicDialect, FastModels } from './provider-row.ts';
 
 export const API = 'anthropic-messages';
@@ -18,6 +18,6 @@ export interface AnthropicModel {
   readonly envelope: AnthropicDialect['envelope'];
   /** Asked for by the person, with every request. */
   readonly betas: readonly string[];
-  /** The name that an attachment was uploaded under; undefined for one that goes along in the request. */
-  fileId(block: ImageContent | DocumentContent): string | undefined;
+  /** Undefined where there is no Files API. */
+  readonly files: AnthropicFiles | undefined;
 }

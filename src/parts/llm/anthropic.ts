@@ -3,6 +3,7 @@
 import { AnthropicDecoder } from './anthropic-answer.ts';
 import type { AnthropicRates } from './anthropic-cost.ts';
 import { explain } from './anthropic-errors.ts';
+import { createFiles, type FilesSetup } from './anthropic-files.ts';
 import { betasOf } from './anthropic-head.ts';
 import { type AnthropicModel, API } from './anthropic-model.ts';
 import { createRequestEncoder } from './anthropic-request.ts';
@@ -22,12 +23,14 @@ export interface AnthropicSetup {
   readonly dialect: AnthropicDialect;
   /** Betas that the person asks for with every request. */
   readonly betas?: readonly string[];
+  /** How the Files API is reached, where there is one. */
+  readonly files?: FilesSetup;
   readonly random: () => number;
 }
 
 export function createAnthropicWire(setup: AnthropicSetup): Wire {
   const model = modelOf(setup);
-  const { envelope, structured } = model;
+  const { envelope, structured, files } = model;
   const { price } = setup.facts;
   const rates: AnthropicRates | undefined = price && { price, fastFactor: model.fast?.priceFactor ?? 1 };
   const isFramed = envelope?.framing === 'aws-event-stream';
@@ -44,6 +47,7 @@ export function createAnthropicWire(setup: AnthropicSetup): Wire {
       return betas.length === 0 ? {} : { 'anthropic-beta': betas.join(',') };
     },
     ...(structured && { structured }),
+    ...(files && { prepare: ({ messages }, signal) => files.prepare(messages, signal) }),
     ...(isFramed && { framing: bedrockFraming }),
     encode: createRequestEncoder(model),
     decoder: (request) => new AnthropicDecoder(callIds(request.messages), { rates, explain: explainAny }),
@@ -70,6 +74,6 @@ function modelOf({ provider, model, facts, dialect, ...setup }: AnthropicSetup):
     citations,
     envelope: dialect.envelope,
     betas: setup.betas ?? [],
-    fileId: () => undefined,
+    files: dialect.files === true && setup.files !== undefined ? createFiles(setup.files) : undefined,
   };
 }

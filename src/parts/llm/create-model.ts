@@ -61,7 +61,8 @@ export async function createModel(setup: ModelSetup): Promise<Model> {
   };
 }
 
-async function createWire({ row, id: model, endpoint, random }: ModelSetup): Promise<Wire> {
+async function createWire(setup: ModelSetup): Promise<Wire> {
+  const { row, id: model, endpoint, random } = setup;
   const family = vendorId(row, model);
   const facts = factsOf(family);
   const { dialect, name } = row;
@@ -69,7 +70,14 @@ async function createWire({ row, id: model, endpoint, random }: ModelSetup): Pro
     case 'anthropic-messages': {
       const { createAnthropicWire } = await import('./anthropic.ts');
       const betas = row.headers?.['anthropic-beta']?.split(',') ?? [];
-      return createAnthropicWire({ provider: name, model, family, facts, dialect, betas, random });
+      const files = {
+        http: setup.http,
+        baseUrl: endpoint.baseUrl,
+        credential: setup.credential,
+        headers: { ...commonHeaders(setup.userAgent), ...row.headers },
+        now: () => setup.clock.now(),
+      };
+      return createAnthropicWire({ provider: name, model, family, facts, dialect, betas, files, random });
     }
     case 'openai-completions': {
       const { createOpenAiWire } = await import('./openai-chat.ts');

@@ -16,6 +16,11 @@ export interface Wire {
   headersFor?(request: ModelRequest): Readonly<Record<string, string>>;
   /** Whether it understands `ModelRequest.output`. */
   readonly structured?: boolean;
+  /**
+   * What must be done before `encode`, such as bringing a large file to the provider. Undefined when there is nothing
+   * to do, as a rule. Never rejects: what fails there must do no harm.
+   */
+  prepare?(request: ModelRequest, signal: AbortSignal): Promise<void> | undefined;
   /** How the body of an answer is cut into events; server-sent events when absent. */
   framing?(): Framing;
   /** The body of a request, in fragments that are sent one after the other. */
