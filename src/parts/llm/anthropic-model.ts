@@ -13,7 +13,8 @@ export interface AnthropicModel {
   readonly adaptive: AdaptiveThinking | undefined;
   readonly fast: FastModels | undefined;
   readonly structured: boolean;
-  readonly cacheTtl: AnthropicDialect['cacheTtl'];
+  /** Absent for the API's own five minutes. */
+  readonly cacheTtl: '1h' | undefined;
   readonly citations: boolean;
   readonly envelope: AnthropicDialect['envelope'];
   /** Asked for by the person, with every request. */

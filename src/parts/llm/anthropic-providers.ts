@@ -42,6 +42,6 @@ export const ANTHROPIC_PROVIDERS: readonly ProviderRow[] = [
     defaultModel: 'claude-sonnet-5-5',
     listsModels: false,
     ids: /^claude/i,
-    dialect: { ...CLAUDE, structured: STRUCTURED, fast: FAST, files: true },
+    dialect: { ...CLAUDE, structured: STRUCTURED, fast: FAST, quirks: { files: true } },
   },
 ];

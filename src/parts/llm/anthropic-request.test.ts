@@ -298,7 +298,7 @@ test('a request ends the prefix that it marked where the next one looks for it, 
 });
 
 test('the cache is kept for an hour where the row says so', () => {
-  const wire = wireFor('claude-test', { cacheTtl: '1h' });
+  const wire = wireFor('claude-test', { quirks: { cacheTtl: '1h' } });
   const body = bodyOf(modelRequest({ system: 'Be brief.', tools: TOOLS }), wire);
   const mark = { type: 'ephemeral', ttl: '1h' };
   assert.deepEqual(
@@ -328,7 +328,7 @@ test('a document is cited only where the row asks for it', () => {
   };
   const source = { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0=' };
   assert.deepEqual(sent({}), { type: 'document', source, title: 'a.pdf' });
-  assert.deepEqual(sent({ citations: true }), {
+  assert.deepEqual(sent({ quirks: { citations: true } }), {
     type: 'document',
     source,
     title: 'a.pdf',
@@ -367,7 +367,7 @@ test('the answer is held to a schema by models that can be', () => {
     ['claude-fable-5-1', true],
   ] as const)
     assert.equal(wireFor(model).structured, structured);
-  assert.equal(wireFor('claude-opus-5', { citations: true }).structured, undefined);
+  assert.equal(wireFor('claude-opus-5', { quirks: { citations: true } }).structured, undefined);
 });
 
 test('speed is asked for where it is sold, with the beta that it needs', () => {

@@ -62,7 +62,7 @@ function inPath(id: string): string {
 
 function modelOf({ provider, model, facts, dialect, ...setup }: AnthropicSetup): AnthropicModel {
   const family = setup.family ?? model;
-  const citations = dialect.citations ?? false;
+  const { citations = false, files = false, cacheTtl } = dialect.quirks ?? {};
   return {
     provider,
     id: model,
@@ -70,10 +70,10 @@ function modelOf({ provider, model, facts, dialect, ...setup }: AnthropicSetup):
     adaptive: dialect.adaptive.find(({ ids }) => ids.test(family)),
     fast: dialect.fast?.find(({ ids }) => ids.test(family)),
     structured: !citations && dialect.structured?.test(family) === true,
-    cacheTtl: dialect.cacheTtl,
+    cacheTtl: cacheTtl === '1h' ? cacheTtl : undefined,
     citations,
     envelope: dialect.envelope,
     betas: setup.betas ?? [],
-    files: dialect.files === true && setup.files !== undefined ? createFiles(setup.files) : undefined,
+    files: files && setup.files !== undefined ? createFiles(setup.files) : undefined,
   };
 }

@@ -56,14 +56,19 @@ export interface AnthropicDialect {
   readonly fast?: readonly FastModels[];
   /** Models whose answer can be held to a JSON schema. */
   readonly structured?: RegExp;
-  /** How long what is marked stays in the cache; five minutes when absent. */
-  readonly cacheTtl?: '1h';
+  readonly quirks?: AnthropicQuirks;
+  /** How a cloud wraps the API; absent for the API itself. */
+  readonly envelope?: AnthropicEnvelope;
+}
+
+/** What a person may choose for a provider of this wire. */
+export interface AnthropicQuirks {
+  /** How long what is marked stays in the cache; five minutes when absent. Writing for an hour costs more. */
+  readonly cacheTtl?: '5m' | '1h';
   /** Have the sources named of what is said about documents. The API refuses that beside a schema for the answer. */
   readonly citations?: boolean;
   /** Large attachments are uploaded once and referred to. */
   readonly files?: boolean;
-  /** How a cloud wraps the API; absent for the API itself. */
-  readonly envelope?: AnthropicEnvelope;
 }
 
 /** Models that are sold at a higher speed. */
