@@ -187,19 +187,19 @@ test('the address is made of the account’s region and project', async () => {
     `${base}/publishers/anthropic/models/${id}:streamRawPredict`;
   for (const [name, env, expected, settings] of [
     [
-      'bedrock/a',
+      'bedrock/claude-a',
       { AWS_REGION: 'eu-west-1' },
-      'https://bedrock-runtime.eu-west-1.amazonaws.com/model/a/invoke-with-response-stream',
+      'https://bedrock-runtime.eu-west-1.amazonaws.com/model/claude-a/invoke-with-response-stream',
     ],
     [
-      'bedrock/a',
+      'bedrock/claude-a',
       { AWS_REGION: 'cn-north-1' },
-      'https://bedrock-runtime.cn-north-1.amazonaws.com.cn/model/a/invoke-with-response-stream',
+      'https://bedrock-runtime.cn-north-1.amazonaws.com.cn/model/claude-a/invoke-with-response-stream',
     ],
     [
-      'bedrock/a',
+      'bedrock/claude-a',
       { AWS_REGION: 'eu-west-1' },
-      'https://bedrock-runtime.us-west-2.amazonaws.com/model/a/invoke-with-response-stream',
+      'https://bedrock-runtime.us-west-2.amazonaws.com/model/claude-a/invoke-with-response-stream',
       set,
     ],
     [
@@ -255,11 +255,11 @@ test('a region or a project that is missing, or none, is named', async () => {
     assert.ok(thrown instanceof CrabError);
     return [thrown.code, thrown.message];
   };
-  assert.deepEqual(await refused('bedrock/a', {}), [
+  assert.deepEqual(await refused('bedrock/claude-a', {}), [
     'usage',
     'No region is known for bedrock: none of AWS_REGION, AWS_DEFAULT_REGION is set.',
   ]);
-  assert.deepEqual(await refused('bedrock/a', { AWS_REGION: 'evil.example/x' }), [
+  assert.deepEqual(await refused('bedrock/claude-a', { AWS_REGION: 'evil.example/x' }), [
     'usage',
     'AWS_REGION is not the name of a region: "evil.example/x".',
   ]);
@@ -267,7 +267,7 @@ test('a region or a project that is missing, or none, is named', async () => {
     'usage',
     'GOOGLE_CLOUD_PROJECT is not the name of a project: "a/../b".',
   ]);
-  const none = testModels({ env: {} }).resolve('bedrock/a');
+  const none = testModels({ env: {} }).resolve('bedrock/claude-a');
   await assert.rejects(none, /There are no credentials for bedrock\./);
 });
 

@@ -31,6 +31,13 @@ export const CLOUD_PROVIDERS: readonly ProviderRow[] = [
         framing: 'aws-event-stream',
       },
     },
+    // A profile of one's own does not name its model: it is taken for Claude's.
+    others: [
+      {
+        ids: /^(?!.*claude)(?!.*(?:application-inference-profile|provisioned-model)\/)/,
+        dialect: { wire: 'bedrock-converse', forced: /\bamazon\.nova/ },
+      },
+    ],
   },
   {
     name: 'vertex',

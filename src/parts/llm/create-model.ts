@@ -65,7 +65,8 @@ async function createWire(setup: ModelSetup): Promise<Wire> {
   const { row, id: model, endpoint, random } = setup;
   const family = vendorId(row, model);
   const facts = factsOf(family);
-  const { dialect, name } = row;
+  const { name } = row;
+  const dialect = row.others?.find(({ ids }) => ids.test(model))?.dialect ?? row.dialect;
   switch (dialect.wire) {
     case 'anthropic-messages': {
       const { createAnthropicWire } = await import('./anthropic.ts');
@@ -78,6 +79,10 @@ async function createWire(setup: ModelSetup): Promise<Wire> {
         now: () => setup.clock.now(),
       };
       return createAnthropicWire({ provider: name, model, family, facts, dialect, betas, files, random });
+    }
+    case 'bedrock-converse': {
+      const { createConverseWire } = await import('./converse.ts');
+      return createConverseWire({ provider: name, model, facts, dialect, random });
     }
     case 'openai-completions': {
       const { createOpenAiWire } = await import('./openai-chat.ts');

@@ -34,7 +34,18 @@ export interface ProviderRow {
   readonly ids?: RegExp;
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>>;
-  readonly dialect: AnthropicDialect | OpenAiDialect;
+  readonly dialect: Dialect;
+  /** Models of this provider that speak another wire; the first that matches the id counts. */
+  readonly others?: readonly { readonly ids: RegExp; readonly dialect: Dialect }[];
+}
+
+export type Dialect = AnthropicDialect | OpenAiDialect | ConverseDialect;
+
+/** Bedrock's own API for models of all makers. */
+export interface ConverseDialect {
+  readonly wire: 'bedrock-converse';
+  /** Models that can be made to call a certain tool. */
+  readonly forced: RegExp;
 }
 
 /** A part of an address that the account decides. */
