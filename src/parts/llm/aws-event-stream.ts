@@ -13,6 +13,7 @@ export interface Frame {
   readonly payload: string;
 }
 
+const NONE = Buffer.alloc(0);
 const PRELUDE_BYTES = 12;
 const CHECKSUM_BYTES = 4;
 /** The format's own limits: 128 KiB of headers, 24 MiB of payload. */
@@ -27,6 +28,9 @@ export class EventStreamParser {
   #wanted = PRELUDE_BYTES;
   #judged = false;
   #isForeign = false;
+  /** Of the frame before, and what they said. */
+  #headers: Buffer = NONE;
+  #sort: Sort = { kind: 'event', name: '' };
 
   /** What came instead of an event stream, once there is enough of it to quote. */
   get foreign(): string | undefined {
@@ -49,7 +53,7 @@ export class EventStreamParser {
       if (size === undefined) break;
       this.#wanted = size;
       if (bytes.length - from < size) break;
-      frames.push(readFrame(bytes.subarray(from, from + size)));
+      frames.push(this.#read(bytes.subarray(from, from + size)));
       from += size;
       this.#wanted = PRELUDE_BYTES;
     }
@@ -79,34 +83,48 @@ export class EventStreamParser {
     return size;
   }
 
+  #read(frame: Buffer): Frame {
+    const end = frame.length - CHECKSUM_BYTES;
+    if (crc32(frame.subarray(0, end)) !== frame.readUInt32BE(end))
+      throw damaged('the checksum of a frame does not match');
+    const headersEnd = PRELUDE_BYTES + frame.readUInt32BE(4);
+    if (headersEnd > end) throw damaged('the headers of a frame are longer than the frame');
+    const headers = frame.subarray(PRELUDE_BYTES, headersEnd);
+    // Those of one event are as a rule those of the event before it.
+    if (!headers.equals(this.#headers)) {
+      this.#sort = sortOf(readHeaders(headers));
+      this.#headers = Buffer.from(headers);
+    }
+    const { kind, name, message } = this.#sort;
+    return { kind, name, payload: message ?? frame.toString('utf8', headersEnd, end) };
+  }
+
   #text(): string {
     return Buffer.concat(this.#held).toString('utf8', 0, HEAD_BYTES);
   }
 }
 
-const NONE = Buffer.alloc(0);
-
 function damaged(why: string): CrabError {
   return new CrabError('stream-cut', `The answer arrived damaged: ${why}.`, { retryable: true });
 }
 
-function readFrame(frame: Buffer): Frame {
-  const end = frame.length - CHECKSUM_BYTES;
-  if (crc32(frame.subarray(0, end)) !== frame.readUInt32BE(end))
-    throw damaged('the checksum of a frame does not match');
-  const headersEnd = PRELUDE_BYTES + frame.readUInt32BE(4);
-  if (headersEnd > end) throw damaged('the headers of a frame are longer than the frame');
-  const headers = readHeaders(frame.subarray(PRELUDE_BYTES, headersEnd));
-  const payload = frame.toString('utf8', headersEnd, end);
+/** What the headers say of a frame. */
+interface Sort extends Pick<Frame, 'kind' | 'name'> {
+  /** An error says it here, and has no payload. */
+  readonly message?: string;
+}
+
+function sortOf(headers: ReadonlyMap<string, string>): Sort {
   switch (headers.get(':message-type')) {
     case 'exception':
-      return { kind: 'exception', name: headers.get(':exception-type') ?? '', payload };
+      return { kind: 'exception', name: headers.get(':exception-type') ?? '' };
     case 'error': {
+      const message = headers.get(':error-message');
       const name = headers.get(':error-code') ?? '';
-      return { kind: 'error', name, payload: headers.get(':error-message') ?? payload };
+      return { kind: 'error', name, ...(message !== undefined && { message }) };
     }
     default:
-      return { kind: 'event', name: headers.get(':event-type') ?? '', payload };
+      return { kind: 'event', name: headers.get(':event-type') ?? '' };
   }
 }
 
