@@ -335,3 +335,12 @@ test('vertex: the version stands in the body and the betas in a header', async (
   });
   assert.equal(asked?.headers['anthropic-beta'], 'fast-mode-2026-02-01');
 });
+
+test('a cloud is taken without being named only where something says that it is meant', async () => {
+  const nobody = testModels({ env: KEYS }).resolve();
+  await assert.rejects(nobody, (thrown) => thrown instanceof CrabError && thrown.code === 'auth-missing');
+  const { info } = await testModels({ env: { ...KEYS, BEDROCK_MODEL: ID } }).resolve();
+  assert.deepEqual([info.provider, info.id], ['bedrock', ID]);
+  const keyed = { ...KEYS, BEDROCK_MODEL: ID, ANTHROPIC_API_KEY: 'sk-ant' };
+  assert.equal((await testModels({ env: keyed }).resolve()).info.provider, 'anthropic');
+});

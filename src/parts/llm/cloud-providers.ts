@@ -1,5 +1,5 @@
-// Clouds that sell the models of others. They are the last to be chosen when nobody names a provider: credentials for a
-// cloud are on many machines for other reasons.
+// Clouds that sell the models of others. Credentials for a cloud are on many machines for other reasons, so they are no
+// reason to take one that nobody named: somebody's account would be charged for it.
 
 import { CLAUDE, FAST, STRUCTURED } from './anthropic-providers.ts';
 import type { ProviderRow } from './provider-row.ts';
@@ -13,6 +13,7 @@ export const CLOUD_PROVIDERS: readonly ProviderRow[] = [
     baseUrlKey: 'AWS_ENDPOINT_URL_BEDROCK_RUNTIME',
     endpoints: [],
     auth: { kind: 'aws', service: 'bedrock' },
+    meantBy: ['AWS_BEARER_TOKEN_BEDROCK', 'BEDROCK_MODEL'],
     access: 'Set AWS_PROFILE, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_BEARER_TOKEN_BEDROCK.',
     keyless: false,
     modelKey: 'BEDROCK_MODEL',
@@ -61,6 +62,7 @@ export const CLOUD_PROVIDERS: readonly ProviderRow[] = [
     baseUrlKey: 'ANTHROPIC_VERTEX_BASE_URL',
     endpoints: [],
     auth: { kind: 'google', scopes: ['https://www.googleapis.com/auth/cloud-platform'] },
+    meantBy: ['ANTHROPIC_VERTEX_PROJECT_ID', 'VERTEX_MODEL'],
     access: 'Set GOOGLE_APPLICATION_CREDENTIALS, or run `gcloud auth application-default login`.',
     keyless: false,
     modelKey: 'VERTEX_MODEL',

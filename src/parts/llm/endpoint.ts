@@ -26,6 +26,12 @@ export function hasAccess(row: ProviderRow, env: Environment, credentials: Crede
   return credentials.has({ provider: row.name, scheme: row.auth }) || isKeyless(row, env);
 }
 
+/** Whether this provider is one to take when nobody names any. */
+export function isOffered(row: ProviderRow, env: Environment, credentials: Credentials): boolean {
+  const isMeant = row.meantBy === undefined || row.meantBy.some((name) => isSet(env[name]));
+  return isMeant && hasAccess(row, env, credentials);
+}
+
 /** A server of one's own needs no key. */
 export function isKeyless(row: ProviderRow, env: Environment): boolean {
   return row.keyless && row.baseUrlKey !== undefined && isSet(env[row.baseUrlKey]);

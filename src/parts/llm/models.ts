@@ -7,7 +7,7 @@ import type { Clock } from '../../core/host.ts';
 import type { Models } from '../../core/model.ts';
 import type { Settings } from '../../core/settings.ts';
 import { createModel } from './create-model.ts';
-import { type Endpoint, type Environment, endpointOf, hasAccess, isKeyless, missing } from './endpoint.ts';
+import { type Endpoint, type Environment, endpointOf, isKeyless, isOffered, missing } from './endpoint.ts';
 import { createHttp, type Http, type HttpLimits } from './http.ts';
 import { firstModel } from './list-models.ts';
 import { placedRow } from './place.ts';
@@ -88,7 +88,7 @@ function choose(
   rows: readonly ProviderRow[],
   { env, credentials }: ModelsOptions,
 ): Choice {
-  const first = rows.find((row) => hasAccess(row, env, credentials));
+  const first = rows.find((row) => isOffered(row, env, credentials));
   if (name === undefined) {
     if (first === undefined) throw missing(rows, env);
     return { row: first };

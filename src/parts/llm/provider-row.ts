@@ -20,6 +20,8 @@ export interface ProviderRow {
   readonly auth: AuthScheme;
   /** How one gets in, as a sentence in the imperative, where that takes more than a key. */
   readonly access?: string;
+  /** Without being named it is taken only when one of these variables is set; absent where its key is reason enough. */
+  readonly meantBy?: readonly string[];
   /** A base URL of one's own needs no credential: a local server. */
   readonly keyless: boolean;
   /** The variable that names the model when nobody else does. */
