@@ -160,7 +160,12 @@ test('a workload’s identity is exchanged for a token, be it in a file, at an a
     [{ url: `${sts.url}/subject`, format }, 'from-address'],
     [{ executable: { command: `/bin/cat ${output}`, timeout_millis: 10_000 } }, 'from-program'],
   ] as const) {
-    const config = { ...EXTERNAL, token_url: `${sts.url}/exchange`, credential_source: source };
+    const config = {
+      ...EXTERNAL,
+      token_url: `${sts.url}/exchange`,
+      credential_source: source,
+      quota_project_id: 'payer',
+    };
     const env = {
       GOOGLE_APPLICATION_CREDENTIALS: await dir.file('external.json', JSON.stringify(config)),
       GOOGLE_CLOUD_PROJECT: 'p',
@@ -170,6 +175,8 @@ test('a workload’s identity is exchanged for a token, be it in a file, at an a
     using _ = environment(env);
     const credential = await found(env);
     assert.match((await credential.headers(REQUEST))['authorization'] ?? '', /^Bearer token-\d+$/);
+    assert.equal((await credential.headers(REQUEST))['x-goog-user-project'], 'payer');
+    assert.deepEqual(credential.place, { project: 'payer' });
     const form = new URLSearchParams(sts.asked.findLast(({ path }) => path === '/exchange')?.body);
     assert.deepEqual([form.get('subject_token'), form.get('audience')], [token, EXTERNAL.audience]);
   }

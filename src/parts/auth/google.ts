@@ -40,7 +40,13 @@ export async function findGoogle(
     if (file === undefined) return undefined;
     throw refusal(source, thrown);
   }
-  const project = file?.['project_id'] ?? file?.['quota_project_id'];
+  const payer = file?.['quota_project_id'];
+  const project = file?.['project_id'] ?? payer;
+  const bearer = ({ token }: AccessToken): Readonly<Record<string, string>> => ({
+    authorization: `Bearer ${token}`,
+    // A person's login belongs to no project: this one is charged.
+    ...(typeof payer === 'string' && { 'x-goog-user-project': payer }),
+  });
   return {
     source: file === undefined ? 'the metadata server' : source,
     ...(typeof project === 'string' && { place: { project } }),
@@ -56,10 +62,6 @@ export async function findGoogle(
       return (await tokens.renew()).token !== before;
     },
   };
-}
-
-function bearer({ token }: AccessToken): Readonly<Record<string, string>> {
-  return { authorization: `Bearer ${token}` };
 }
 
 type KeyFile = Readonly<Record<string, unknown>>;
