@@ -36,7 +36,7 @@ export function isServiceAccount(file: object): file is ServiceAccount {
   return type === 'service_account' && typeof client_email === 'string' && typeof private_key === 'string';
 }
 
-/** Rejects with `auth-refused` when the account is refused and with `network` when nobody answers. */
+/** Rejects with `auth-refused` when the account is refused, else with `provider-failed` or `network`. */
 export async function serviceAccountToken(
   account: ServiceAccount,
   scopes: readonly string[],
@@ -93,10 +93,9 @@ interface Answer {
 function refusal({ client_email }: ServiceAccount, { status, body }: Answer): CrabError {
   const words = [body['error'], body['error_description']].filter((part) => typeof part === 'string');
   const why = words.length === 0 ? '' : `: ${words.join(', ').slice(0, 300).replace(/\.$/, '')}`;
-  return new CrabError('auth-refused', `No token came for ${client_email} (status ${status})${why}.`, {
-    status,
-    retryable: status >= 500,
-  });
+  const isDown = status >= 500;
+  const text = `No token came for ${client_email} (status ${status})${why}.`;
+  return new CrabError(isDown ? 'provider-failed' : 'auth-refused', text, { status, retryable: isDown });
 }
 
 function post(url: URL, form: string, env: TokenOptions['env']): Promise<Answer> {

@@ -107,7 +107,7 @@ test('an account that is refused is named with the reason, and a server that fai
     retryable: false,
   });
   assert.deepEqual(await failure(), {
-    code: 'auth-refused',
+    code: 'provider-failed',
     message: `No token came for ${who} (status 503).`,
     retryable: true,
   });
