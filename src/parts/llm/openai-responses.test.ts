@@ -80,7 +80,8 @@ test('the name of an Azure resource is enough, and without one there is no addre
   const hint = 'Set AZURE_OPENAI_RESOURCE_NAME, or AZURE_OPENAI_BASE_URL to the whole address.';
   await assert.rejects(resolve({}), {
     code: 'usage',
-    message: 'AZURE_OPENAI_RESOURCE_NAME is not set, so azure has no address.',
+    message:
+      'No resource is known for azure: none of AZURE_OPENAI_RESOURCE_NAME, AZURE_RESOURCE_NAME is set.',
     hint,
   });
   await assert.rejects(resolve({ AZURE_OPENAI_RESOURCE_NAME: 'evil.example/' }), {
