@@ -203,6 +203,11 @@ test('the address is made of the account’s region and project', async () => {
       set,
     ],
     [
+      'vertex/gemini-3-flash',
+      { ANTHROPIC_VERTEX_PROJECT_ID: 'p' },
+      'https://aiplatform.googleapis.com/v1/projects/p/locations/global/publishers/google/models/gemini-3-flash:streamGenerateContent?alt=sse',
+    ],
+    [
       'vertex/claude-sonnet-4-6',
       {},
       claude('https://aiplatform.googleapis.com/v1/projects/of-the-key/locations/global'),

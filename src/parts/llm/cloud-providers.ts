@@ -2,6 +2,7 @@
 // reason to take one that nobody named: somebody's account would be charged for it.
 
 import { CLAUDE, FAST, STRUCTURED } from './anthropic-providers.ts';
+import { GEMINI_FAMILIES } from './google-providers.ts';
 import type { ProviderRow } from './provider-row.ts';
 
 export const CLOUD_PROVIDERS: readonly ProviderRow[] = [
@@ -80,5 +81,15 @@ export const CLOUD_PROVIDERS: readonly ProviderRow[] = [
         betas: 'header',
       },
     },
+    others: [
+      {
+        ids: /^gemini/,
+        dialect: {
+          wire: 'google-generative-ai',
+          path: '/publishers/google/models/{model}:streamGenerateContent?alt=sse',
+          families: GEMINI_FAMILIES,
+        },
+      },
+    ],
   },
 ];
