@@ -53,8 +53,8 @@ export async function createModel(setup: ModelSetup): Promise<Model> {
       provider: row.name,
       id,
       api: wire.api,
-      ...factsOf(id),
-      ...(wire.structured && { structured: true }),
+      ...factsOf(vendorId(row, id)),
+      ...(wire.structured === true && { structured: true }),
     },
     stream,
     ...(credential !== undefined && { credential: credential.source }),
@@ -62,19 +62,35 @@ export async function createModel(setup: ModelSetup): Promise<Model> {
 }
 
 /** What is spoken at an address: a provider's own hosts understand all that it does. */
-export function dialectAt(row: ProviderRow, { baseUrl, moved }: Endpoint): Dialect {
+function dialectOf(row: ProviderRow, id: string, { baseUrl, moved }: Endpoint): Dialect {
+  const other = row.others?.find(({ ids }) => ids.test(id));
+  if (other !== undefined) return other.dialect;
   if (row.moved === undefined || !moved || baseUrl.host === new URL(row.baseUrl).host) return row.dialect;
   return row.moved;
 }
 
-async function createWire({ row, id: model, endpoint, random }: ModelSetup): Promise<Wire> {
-  const facts = factsOf(model);
+async function createWire(setup: ModelSetup): Promise<Wire> {
+  const { row, id: model, endpoint, random } = setup;
+  const family = vendorId(row, model);
+  const facts = factsOf(family);
   const provider = row.name;
-  const dialect = dialectAt(row, endpoint);
+  const dialect = dialectOf(row, model, endpoint);
   switch (dialect.wire) {
     case 'anthropic-messages': {
       const { createAnthropicWire } = await import('./anthropic.ts');
-      return createAnthropicWire({ provider, model, facts, dialect, random });
+      const betas = row.headers?.['anthropic-beta']?.split(',') ?? [];
+      const files = {
+        http: setup.http,
+        baseUrl: endpoint.baseUrl,
+        credential: setup.credential,
+        headers: { ...commonHeaders(setup.userAgent), ...row.headers },
+        now: () => setup.clock.now(),
+      };
+      return createAnthropicWire({ provider, model, family, facts, dialect, betas, files, random });
+    }
+    case 'bedrock-converse': {
+      const { createConverseWire } = await import('./converse.ts');
+      return createConverseWire({ provider, model, facts, dialect, random });
     }
     case 'openai-completions': {
       const { createOpenAiWire } = await import('./openai-chat.ts');
@@ -89,6 +105,11 @@ async function createWire({ row, id: model, endpoint, random }: ModelSetup): Pro
       return createGeminiWire({ provider, model, facts, dialect, random });
     }
   }
+}
+
+/** What the model's vendor calls it, by which its facts are found. */
+function vendorId(row: ProviderRow, id: string): string {
+  return row.vendorId?.exec(id)?.[1] ?? id;
 }
 
 /** Compression would only delay the small pieces that a stream is made of. */

@@ -1,7 +1,8 @@
 // Where a provider is: its own address, or the one that the person gave in its place.
 
-import type { Credentials } from '../../core/credential.ts';
+import type { Credential, Credentials } from '../../core/credential.ts';
 import { CrabError } from '../../core/errors.ts';
+import { accountPath, placedUrl } from './place.ts';
 import type { ProviderRow } from './provider-row.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -13,30 +14,22 @@ export interface Endpoint {
 }
 
 /** Throws `usage`. */
-export function endpointOf(row: ProviderRow, env: Environment): Endpoint {
+export function endpointOf(row: ProviderRow, env: Environment, credential?: Credential): Endpoint {
   const own = row.baseUrlKey === undefined ? undefined : env[row.baseUrlKey];
-  if (isSet(own)) return { baseUrl: parseBaseUrl(own, row.baseUrlKey ?? '', row), moved: true };
-  return { baseUrl: new URL(filledIn(row, env)), moved: false };
+  const moved = isSet(own);
+  const baseUrl = moved ? parseBaseUrl(own, row.baseUrlKey ?? '', row) : placedUrl(row, env, credential);
+  return { baseUrl: below(baseUrl, accountPath(row, env, credential)), moved };
 }
 
-/** `{NAME}` in an address stands for the variable of this name. */
-function filledIn(row: ProviderRow, env: Environment): string {
-  return row.baseUrl.replace(/\{(\w+)\}/g, (_, name: string) => {
-    const value = env[name]?.trim() ?? '';
-    if (/^[\w-]+$/.test(value)) return value;
-    const text = value === '' ? `${name} is not set` : `${name} is no part of a host name`;
-    const also = row.baseUrlKey === undefined ? '' : `, or ${row.baseUrlKey} to the whole address`;
-    throw new CrabError('usage', `${text}, so ${row.name} has no address.`, {
-      hint: `Set ${name}${also}.`,
-    });
-  });
-}
-
-/** Whether a provider that nobody named may be taken. */
+/** Whether a request to this provider could be made at all, as far as somebody has said so. */
 export function hasAccess(row: ProviderRow, env: Environment, credentials: Credentials): boolean {
-  if (row.keyless && isMoved(row, env)) return true;
-  if (row.onlyNamed === true) return false;
-  return credentials.has({ provider: row.name, scheme: row.auth });
+  return credentials.has({ provider: row.name, scheme: row.auth }) || (row.keyless && isMoved(row, env));
+}
+
+/** Whether this provider is one to take when nobody names any. */
+export function isOffered(row: ProviderRow, env: Environment, credentials: Credentials): boolean {
+  const isMeant = row.meantBy === undefined || row.meantBy.some((name) => isSet(env[name]));
+  return isMeant && hasAccess(row, env, credentials);
 }
 
 /** A server of one's own needs no key. */
@@ -53,6 +46,9 @@ const NAMED = 2;
 
 /** Names the variables that would have helped. */
 export function missing(rows: readonly ProviderRow[], env: Environment): CrabError {
+  const [only, ...more] = rows;
+  if (only?.access !== undefined && more.length === 0)
+    return new CrabError('auth-missing', `There are no credentials for ${only.name}.`, { hint: only.access });
   const all = rows.flatMap(keysOf);
   const empty = all.filter((key) => env[key] !== undefined);
   const named = rows.slice(0, NAMED);
@@ -61,9 +57,9 @@ export function missing(rows: readonly ProviderRow[], env: Environment): CrabErr
   const also = named
     .filter(({ keyless }) => keyless)
     .map(({ baseUrlKey }) => `${baseUrlKey} for a local server`);
-  const more = others === 0 ? '' : ` \`${GUIDE}\` lists ${others} providers more.`;
+  const where = others === 0 ? '' : ` \`${GUIDE}\` lists ${others} providers more.`;
   const settable = [...(empty.length > 0 ? empty : keys), ...also];
-  const hint = settable.length === 0 ? {} : { hint: `Set ${settable.join(' or ')}.${more}` };
+  const hint = settable.length === 0 ? {} : { hint: `Set ${settable.join(' or ')}.${where}` };
   if (empty.length > 0) {
     const verb = empty.length === 1 ? 'is' : 'are';
     return new CrabError('auth-missing', `${empty.join(' and ')} ${verb} set, but empty.`, hint);

@@ -7,9 +7,10 @@ import type { Clock } from '../../core/host.ts';
 import type { Models } from '../../core/model.ts';
 import type { Settings } from '../../core/settings.ts';
 import { createModel } from './create-model.ts';
-import { type Endpoint, type Environment, endpointOf, hasAccess, isKeyless, missing } from './endpoint.ts';
+import { type Endpoint, type Environment, endpointOf, isKeyless, isOffered, missing } from './endpoint.ts';
 import { createHttp, type Http, type HttpLimits } from './http.ts';
 import { firstModel } from './list-models.ts';
+import { placedRow } from './place.ts';
 import type { ProviderRow } from './provider-row.ts';
 import { PROVIDERS } from './providers.ts';
 
@@ -38,7 +39,9 @@ interface Choice {
 
 export function createModels(options: ModelsOptions): Models {
   const { env, credentials, clock, random, userAgent } = options;
-  const rows = options.providers ?? PROVIDERS;
+  const rows = (options.providers ?? PROVIDERS).map((row) =>
+    placedRow(row, options.settings.providers[row.name]),
+  );
   const used = new Set<Credential>();
   const redact = (text: string) => {
     let clean = text;
@@ -67,8 +70,8 @@ export function createModels(options: ModelsOptions): Models {
   return {
     async resolve(name) {
       const { row, id: named } = choose(name?.trim() || undefined, rows, options);
-      const endpoint = endpointOf(row, env);
       const credential = await credentialOf(row);
+      const endpoint = endpointOf(row, env, credential);
       const id = named ?? (await once(row.name, () => defaultModel(row, endpoint)));
       const { maxRetries } = options;
       return once(`${row.name}/${id}`, () =>
@@ -94,7 +97,7 @@ function choose(
   rows: readonly ProviderRow[],
   { env, credentials }: ModelsOptions,
 ): Choice {
-  const first = rows.find((row) => hasAccess(row, env, credentials));
+  const first = rows.find((row) => isOffered(row, env, credentials));
   if (name === undefined) {
     if (first === undefined) throw missing(rows, env);
     return { row: first };
