@@ -55,6 +55,8 @@ export interface Complaint {
   readonly code?: ErrorCode;
   /** The HTTP status that it stands for, when it arrives inside a stream. */
   readonly status?: number;
+  /** Milliseconds that it asks to wait, where it says so in the body. */
+  readonly retryAfterMs?: number;
 }
 
 /** The provider reported an error inside an answer that had begun. */
