@@ -8,6 +8,7 @@ import type { Models } from '../../core/model.ts';
 import type { Settings } from '../../core/settings.ts';
 import { createModel } from './create-model.ts';
 import { type Endpoint, type Environment, endpointOf, hasAccess, isKeyless, missing } from './endpoint.ts';
+import { createHealths } from './health.ts';
 import { createHttp, type Http, type HttpLimits } from './http.ts';
 import { firstModel } from './list-models.ts';
 import type { ProviderRow } from './provider-row.ts';
@@ -39,7 +40,8 @@ interface Choice {
 export function createModels(options: ModelsOptions): Models {
   const { env, credentials, clock, random, userAgent } = options;
   const rows = options.providers ?? PROVIDERS;
-  const http = options.http ?? createHttp(options.limits);
+  const http = options.http ?? createHttp(options.limits, { env, settings: options.settings.network });
+  const healthOf = createHealths();
   const once = rememberPromises();
 
   async function credentialOf(row: ProviderRow) {
@@ -61,9 +63,11 @@ export function createModels(options: ModelsOptions): Models {
       const endpoint = endpointOf(row, env);
       const credential = await credentialOf(row);
       const id = named ?? (await once(row.name, () => defaultModel(row, endpoint)));
-      const { maxRetries } = options;
+      const { maxRetries, limits, settings } = options;
+      const road = { http, health: healthOf(endpoint.baseUrl), limits };
+      const retries = { maxRetries, configuredRetries: settings.providers[row.name]?.maxRetries };
       return once(`${row.name}/${id}`, () =>
-        createModel({ row, id, endpoint, credential, http, env, clock, random, userAgent, maxRetries }),
+        createModel({ row, id, endpoint, credential, ...road, ...retries, env, clock, random, userAgent }),
       );
     },
   };
