@@ -1,7 +1,7 @@
 // Why no answer came at all: the network's, the certificate's or the proxy's fault, each in words that a person can act
 // on. A fault that stays until somebody mends it is not worth another try.
 
-import { CrabError, messageOf } from '../../core/errors.ts';
+import { CrabError } from '../../core/errors.ts';
 import type { ProxyAddress } from './route.ts';
 
 export interface Way {
@@ -167,8 +167,11 @@ function faultOf(error: NodeJS.ErrnoException, code: string): Fault {
   }
   const known = Object.hasOwn(FAULTS, code) ? FAULTS[code] : undefined;
   if (known !== undefined) return known;
-  // Behind a semicolon Node gives advice of its own.
-  const [what = ''] = messageOf(error).split(';');
+  // OpenSSL's own words stand between colons; behind a semicolon Node gives advice.
+  const [, own] = /:[^:]* routines:[^:]*:([^:]+):/.exec(error.message) ?? [];
+  if (own !== undefined && /^(?:wrong version number|packet length too long|http request)$/.test(own))
+    return NOT_TLS;
+  const [what = ''] = (own ?? error.message).split(';');
   return { what, hint: 'Check the address, and what stands between here and there.' };
 }
 

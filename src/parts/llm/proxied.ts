@@ -37,30 +37,38 @@ async function agentFor({ proxy, secure, settings }: ProxiedRoad): Promise<Agent
   }
   if (!secure) {
     const { HttpProxyAgent } = await import('http-proxy-agent');
-    return owned(new HttpProxyAgent(url, settings));
+    return owned(new HttpProxyAgent(url, settings), settings);
   }
   const { HttpsProxyAgent } = await import('https-proxy-agent');
-  return owned(new HttpsProxyAgent(url, settings));
+  return owned(new HttpsProxyAgent(url, settings), settings);
 }
 
 interface Connecting {
+  readonly options: object;
   connectOpts: object;
   connect(request: ClientRequest, options: never): Promise<unknown>;
 }
 
-/** Closes the socket of a proxy that is slow to answer together with the request (law 6); the library would leave it. */
-function owned<A extends Connecting>(agent: A): A {
+/**
+ * Mends two things of the libraries: they forget the settings of connections to the host at the end, and leave the
+ * socket of a proxy that is slow to answer when the request is gone (law 6).
+ */
+function owned<A extends Connecting>(agent: A, settings: SecureSettings): A {
+  Object.assign(agent.options, settings);
   const connect = agent.connect.bind(agent);
-  const settings = agent.connectOpts;
+  const toProxy = agent.connectOpts;
   agent.connect = async (request, options) => {
     const gone = new AbortController();
-    const leave = () => gone.abort();
-    request.once('close', leave);
-    agent.connectOpts = { ...settings, signal: gone.signal };
+    const destroy = request.destroy.bind(request);
+    request.destroy = (error) => {
+      gone.abort();
+      return destroy(error);
+    };
+    agent.connectOpts = { ...toProxy, signal: gone.signal };
     try {
       return await connect(request, options);
     } finally {
-      request.off('close', leave);
+      request.destroy = destroy;
     }
   };
   return agent;
