@@ -79,6 +79,12 @@ export class Exchange {
       else this.#connected();
     });
     request.once('response', (message) => this.#responded(message));
+    // Without a listener the request would end in silence.
+    request.once('upgrade', (_message, socket) => {
+      socket.destroy();
+      const text = `${this.#spec.url.host} switched to another protocol (101), which was not asked for.`;
+      this.#fail(new CrabError('provider-protocol', text));
+    });
     request.on('error', (error: NodeJS.ErrnoException) => this.#broken(error, request.reusedSocket));
     if (this.#target.transport.proxy !== undefined)
       request.once('proxyConnect', ({ statusCode }: { readonly statusCode?: number }) => {
