@@ -27,6 +27,7 @@ export interface CertificateOptions {
 export interface Authority extends Disposable {
   /** Its own certificate, for whoever is to trust it. */
   readonly caFile: string;
+  readonly certificate: string;
   readonly folder: string;
   issue(options?: CertificateOptions): Issued;
 }
@@ -58,6 +59,7 @@ export function authority(): Authority {
   let issued = 0;
   return {
     caFile: at('ca.pem'),
+    certificate: readFileSync(at('ca.pem'), 'utf8'),
     folder,
     issue({ names = NAMES, from = '20200101000000Z', to = '21200101000000Z', passphrase, selfSigned } = {}) {
       const name = `issued${++issued}`;
