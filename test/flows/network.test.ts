@@ -2,9 +2,12 @@
 // day, which Ctrl-C ends.
 
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Reply } from '../../src/dev/scenario.ts';
 import { type Authority, authority } from '../support/authority.ts';
+import { needs } from '../support/crab.ts';
 import { type Journey, journey, linesOf } from '../support/journey.ts';
 import { httpProxy, relay, socksProxy, tlsFront } from '../support/relays.ts';
 
@@ -152,4 +155,33 @@ test('a wait that is longer than --timeout is not begun', async () => {
   assert.equal(exit.code, 4);
   assert.match(exit.stderr, /Slow down\. The next try would be in 60 min, and --timeout allows 2 min\./);
   assert.equal(at.provider.requests.length, 1);
+});
+
+/** The files of the program that a run loaded. */
+async function loadedBy(at: Journey, env: Readonly<Record<string, string>>): Promise<readonly string[]> {
+  const list = at.work.file('loaded.json');
+  const hook = at.work.file('hook.cjs');
+  const write = `require('fs').writeFileSync(${JSON.stringify(list)}, JSON.stringify(Object.keys(require.cache)))`;
+  await at.work.write('hook.cjs', `process.on('exit', () => ${write});\n`);
+  assert.deepEqual(await at.run(['hi'], { env: { NODE_OPTIONS: `--require=${hook}`, ...env } }), HERE);
+  return JSON.parse(readFileSync(list, 'utf8')).map((path: string) => basename(path));
+}
+
+const ROADS = ['https.js', 'route.js', 'proxied.js', 'certificates.js', 'decompress.js'];
+
+test('a road loads what it needs, and no other', { skip: needs('NODE_OPTIONS') }, async () => {
+  await using at = await start();
+  await using tls = await secure(at);
+  await using proxy = await httpProxy({ to: at.provider.port });
+  const loaded = async (env: Readonly<Record<string, string>>) => {
+    const all = await loadedBy(at, env);
+    assert.ok(all.includes('models.js'));
+    return ROADS.filter((file) => all.includes(file));
+  };
+  const trusted = { ANTHROPIC_BASE_URL: `https://localhost:${tls.port}`, NODE_EXTRA_CA_CERTS: ca.caFile };
+  const proxied = { ANTHROPIC_BASE_URL: 'http://api.example', http_proxy: `127.0.0.1:${proxy.port}` };
+  assert.deepEqual(await loaded({}), []);
+  assert.deepEqual(await loaded({ https_proxy: 'http://192.0.2.1:9' }), ['route.js']);
+  assert.deepEqual(await loaded(trusted), ['https.js']);
+  assert.deepEqual(await loaded(proxied), ['route.js', 'proxied.js']);
 });
