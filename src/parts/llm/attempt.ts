@@ -15,7 +15,7 @@ import {
   streamFailure,
 } from './failure.ts';
 import type { Http, HttpAnswer, HttpLimits, HttpRequest } from './http.ts';
-import { rateLimitOf } from './rate-limit.ts';
+import { rateLimitOf, untilLifted } from './rate-limit.ts';
 import { retryAfter, shouldRetry } from './retry.ts';
 import { type SseEvent, SseParser } from './sse.ts';
 import { type AnswerDecoder, type Complaint, ComplaintError, type Framing, type Wire } from './wire.ts';
@@ -218,11 +218,10 @@ async function refusal(connection: Connection, answer: HttpAnswer): Promise<Crab
   const now = clock.now();
   const quoted = rateLimitOf(headersIn(body.value), now);
   if (quoted !== undefined) connection.heard(quoted);
-  const limit = quoted ?? rateLimitOf(headers, now);
-  const lifted = status === 429 && limit?.resetAt !== undefined ? limit.resetAt - now : undefined;
+  const liftedMs = status === 429 ? untilLifted(quoted ?? rateLimitOf(headers, now), now) : undefined;
   return statusFailure(provider, status, complaintIn(wire, body.value) ?? { message: body.text }, {
     retryAfterMs: retryAfter(headers, now),
-    liftedMs: lifted,
+    liftedMs,
     retry: shouldRetry(headers),
   });
 }

@@ -59,7 +59,7 @@ export function createHttp(limits?: Partial<HttpLimits>, network: Network = DIRE
   const transports = createTransports(network);
   const addresses = new WeakMap<URL, RequestOptions>();
   const reached = new Set<string>();
-  let usedAt = 0;
+  const usedAt = new WeakMap<Transport, number>();
   // What Node makes of a URL, made once: every request of a conversation goes to the same.
   const addressOf = (url: URL): RequestOptions => {
     const address = addresses.get(url) ?? urlToHttpOptions(url);
@@ -70,8 +70,8 @@ export function createHttp(limits?: Partial<HttpLimits>, network: Network = DIRE
     const road = transports.to(request.url);
     const transport = road instanceof Promise ? await road : road;
     // Timers stand still while a machine sleeps, and the connections that it kept are dead by then.
-    if (Date.now() - usedAt > AGENT.timeout) closeIdle(transport);
-    usedAt = Date.now();
+    if (Date.now() - (usedAt.get(transport) ?? 0) > AGENT.timeout) closeIdle(transport);
+    usedAt.set(transport, Date.now());
     const target = { transport, address: addressOf(request.url), known: reached.has(request.url.host) };
     for (let stale = 0; ; stale++) {
       try {

@@ -26,7 +26,7 @@ const TOKENS = [
 ] as const;
 
 const LONGEST_MS = 31 * 86_400_000;
-/** A limit that is lifted within this time is waited for before a request is sent. */
+/** A limit that is lifted within this time is waited for although nobody asked us to. */
 const WAIT_MS = 60_000;
 
 /** Undefined when the headers say nothing of limits. `now` is in milliseconds since the epoch. */
@@ -49,7 +49,13 @@ export function rateLimitOf(headers: IncomingHttpHeaders, now: number): RateLimi
 
 /** Milliseconds until a request is worth sending; undefined when that is at once, or too far away to wait for unasked. */
 export function holdBack(limit: RateLimit | undefined, now: number): number | undefined {
-  if (limit?.remainingRequests !== 0 || limit.resetAt === undefined) return undefined;
+  return limit?.remainingRequests === 0 ? untilLifted(limit, now) : undefined;
+}
+
+/** Milliseconds until what is used up comes back; undefined when nothing is, or when that takes too long. */
+export function untilLifted(limit: RateLimit | undefined, now: number): number | undefined {
+  if (limit?.resetAt === undefined || (limit.remainingRequests !== 0 && limit.remainingTokens !== 0))
+    return undefined;
   const wait = limit.resetAt - now;
   return wait > 0 && wait <= WAIT_MS ? Math.ceil(wait) : undefined;
 }

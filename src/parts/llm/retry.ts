@@ -14,7 +14,7 @@ const ASKED_CAP_MS = 3_600_000;
 
 /** Milliseconds to wait after the try number `attempt`, counted from 1. */
 export function retryDelay(attempt: number, random: () => number, askedMs = 0): number {
-  return Math.max(jitter(attempt, random), askedMs);
+  return Math.max(jitter(attempt, random), bounded(askedMs));
 }
 
 /** Milliseconds drawn from nothing to a bound that doubles with each attempt. */
