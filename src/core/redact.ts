@@ -1,0 +1,156 @@
+// Takes known secrets out of text (law 10), however they are written: as they are, in JSON, in a URL, in base64 with
+// anything around them, in hexadecimal. It knows only what it was told; the shapes that keys of the field have are in
+// `secret-shapes.ts`, because a guess may be wrong and must not change what a tool reads.
+
+/** What stands where a secret was. */
+export const REDACTED = '[redacted]';
+
+/** Text that arrives in pieces. */
+export interface TextFilter {
+  /** The text that is known to be clean; what may be the beginning of a secret waits for the next piece. */
+  push(text: string): string;
+  /** What was held back. The filter can be used again. */
+  end(): string;
+}
+
+export interface Secrets {
+  /** Shorter texts than `MIN_SECRET` are left out: they would be found in half of all words. */
+  add(texts: readonly string[]): void;
+  redact(text: string): string;
+  /** A filter that finds a secret across the pieces of a text. Secrets that are added later count too. */
+  filter(): TextFilter;
+}
+
+export const MIN_SECRET = 8;
+
+/** A long-lived process learns a token an hour; the oldest have run out by then. */
+const MAX_SECRETS = 64;
+
+interface Search {
+  readonly pattern: RegExp;
+  readonly needles: readonly string[];
+  readonly firstLetters: ReadonlySet<string>;
+  readonly longest: number;
+}
+
+export function createSecrets(): Secrets {
+  const known = new Set<string>();
+  let search: Search | undefined;
+  const searched = () => {
+    if (search === undefined && known.size > 0) search = searchFor(known);
+    return search;
+  };
+  return {
+    add(texts) {
+      for (const text of texts) {
+        if (text.length < MIN_SECRET || known.has(text)) continue;
+        known.add(text);
+        search = undefined;
+        for (const oldest of known) {
+          if (known.size <= MAX_SECRETS) break;
+          known.delete(oldest);
+        }
+      }
+    },
+    redact(text) {
+      const { pattern } = searched() ?? {};
+      return pattern === undefined ? text : text.replace(pattern, REDACTED);
+    },
+    filter: () => createFilter(searched),
+  };
+}
+
+function createFilter(searched: () => Search | undefined): TextFilter {
+  let held = '';
+  return {
+    push(text) {
+      const search = searched();
+      if (search === undefined && held === '') return text;
+      const all = held + text;
+      if (search === undefined) {
+        held = '';
+        return all;
+      }
+      const clean = all.replace(search.pattern, REDACTED);
+      const from = clean.length - heldLength(clean, search);
+      held = clean.slice(from);
+      return from === clean.length ? clean : clean.slice(0, from);
+    },
+    end() {
+      const rest = held;
+      held = '';
+      return rest;
+    },
+  };
+}
+
+/** The length of the longest end of the text that begins a needle. */
+function heldLength(text: string, { needles, firstLetters, longest }: Search): number {
+  for (let at = Math.max(0, text.length - longest + 1); at < text.length; at++) {
+    if (!firstLetters.has(text.charAt(at))) continue;
+    const end = text.slice(at);
+    if (needles.some((needle) => needle.startsWith(end))) return end.length;
+  }
+  return 0;
+}
+
+function searchFor(secrets: Iterable<string>): Search {
+  const all = new Set<string>();
+  for (const secret of secrets) for (const form of formsOf(secret)) all.add(form);
+  // The longest first: an alternation takes the first that fits, and must not leave the end of a longer one.
+  const needles = [...all].sort((a, b) => b.length - a.length);
+  return {
+    needles,
+    pattern: new RegExp(
+      needles.map((needle) => needle.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')).join('|'),
+      'g',
+    ),
+    firstLetters: new Set(needles.map((needle) => needle.charAt(0))),
+    longest: needles[0]?.length ?? 0,
+  };
+}
+
+/** Every way to write a secret that is looked for. */
+export function formsOf(secret: string): readonly string[] {
+  const bytes = new TextEncoder().encode(secret);
+  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  const encoded = [0, 1, 2].map((before) => base64Core(bytes, before));
+  const url = encodeURIComponent(secret.toWellFormed());
+  return [
+    secret,
+    JSON.stringify(secret).slice(1, -1),
+    url,
+    url.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase()),
+    ...encoded,
+    ...encoded.map((text) => text.replaceAll('+', '-').replaceAll('/', '_')),
+    hex,
+    hex.toUpperCase(),
+  ];
+}
+
+const BASE64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+
+/**
+ * The letters of base64 (RFC 4648) that the bytes always have when `before` bytes stand in front of them, modulo
+ * three: those that share bits with a neighbour are left out, so that `user:SECRET` of a Basic header is found.
+ */
+function base64Core(bytes: Uint8Array, before: number): string {
+  let bits = 0;
+  let count = 0;
+  let text = '';
+  // Of the letter that the neighbour in front shares, only the rest of the bits is ours.
+  let skip = before === 0 ? 0 : before === 1 ? 4 : 2;
+  for (const byte of bytes) {
+    bits = ((bits << 8) | byte) & 0x3fff;
+    count += 8;
+    if (skip > 0) {
+      count -= skip;
+      skip = 0;
+    }
+    while (count >= 6) {
+      count -= 6;
+      text += BASE64.charAt((bits >> count) & 63);
+    }
+  }
+  return text;
+}
