@@ -39,6 +39,10 @@ const PROVIDERS = [
   'ZHIPUAI',
 ] as const;
 
+// Credentials of whole clouds (AWS_ACCESS_KEY_ID, GOOGLE_APPLICATION_CREDENTIALS) are passed on: `aws`, `terraform` and
+// `gcloud` are what a person works with, and run with them in any shell. What Crab itself signs with is taken out of
+// their output.
+
 /** `<provider>…KEY`, `…TOKEN`, `…SECRET`, also with a number or a name behind; and two that keep to no such form. */
 const PROVIDER_KEY = new RegExp(
   `^(?:(?:${PROVIDERS.join('|')})(?:_[A-Z0-9_]*)?_(?:KEYS?|TOKEN|SECRET)(?:_[A-Z0-9_]*)?|AWS_BEARER_TOKEN_BEDROCK|CO_API_KEY)$`,
@@ -77,13 +81,23 @@ export function isProviderKey(name: string): boolean {
   return PROVIDER_KEY.test(name);
 }
 
-/** Made once from the host's environment; a call adds its own to a copy. */
+/** The values of the variables that are not passed on. */
+export function keysIn(
+  host: Readonly<Record<string, string | undefined>>,
+  keys: readonly string[] = [],
+): readonly string[] {
+  const names = Object.keys(host).filter((name) => isProviderKey(name) || keys.includes(name));
+  return names.map((name) => host[name]?.trim() ?? '');
+}
+
+/** Made once from the host's environment; a call adds its own to a copy. `keys` are dropped beside those known here. */
 export function declaredEnvironment(
   host: Readonly<Record<string, string | undefined>>,
+  keys: readonly string[] = [],
 ): Readonly<Record<string, string>> {
   const declared: Record<string, string> = {};
   for (const [name, value] of Object.entries(host)) {
-    if (value !== undefined && !isProviderKey(name)) declared[name] = value;
+    if (value !== undefined && !isProviderKey(name) && !keys.includes(name)) declared[name] = value;
   }
   for (const name of TERMINAL_VARIABLES) delete declared[name];
   return Object.assign(declared, UNATTENDED);
