@@ -154,3 +154,17 @@ function base64Core(bytes: Uint8Array, before: number): string {
   }
   return text;
 }
+
+/** Plain data with every text in it redacted; the same object when there was nothing to do. */
+export function redactedValue<T>(value: T, redact: (text: string) => string): T {
+  if (typeof value === 'string') return redact(value) as T;
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) {
+    const items = value.map((item) => redactedValue(item, redact));
+    return items.some((item, at) => item !== value[at]) ? (items as T) : value;
+  }
+  const before = Object.entries(value);
+  const after = before.map(([name, field]) => [redact(name), redactedValue(field, redact)] as const);
+  const isSame = after.every(([name, field], at) => name === before[at]?.[0] && field === before[at]?.[1]);
+  return isSame ? value : (Object.fromEntries(after) as T);
+}
