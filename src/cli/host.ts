@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import type { Exec } from '../core/host.ts';
 import { createIds } from '../core/ids.ts';
 import type { Models } from '../core/model.ts';
-import { NO_SETTINGS } from '../core/settings.ts';
+import { createSecrets, type Secrets } from '../core/redact.ts';
+import { NO_SETTINGS, type Settings } from '../core/settings.ts';
 import { createLocalFiles } from '../parts/files/local-files.ts';
 import { createScratch } from '../parts/files/scratch.ts';
 import type { HostExec } from '../parts/process/exec.ts';
@@ -22,20 +23,30 @@ export interface LocalHost extends RuntimeHost {
   killAll(): void;
 }
 
-export function createHost(env: Environment): LocalHost {
+export interface HostOptions {
+  readonly env: Environment;
+  /** `--api-key-file`. */
+  readonly keyFile?: string | undefined;
+  warn(text: string): void;
+}
+
+export function createHost(options: HostOptions): LocalHost {
+  const { env } = options;
   const clock = systemClock;
   const random = Math.random;
   const newId = createIds({ now: clock.now, random });
-  const exec = lazyExec(env);
+  const secrets = createSecrets();
+  const exec = lazyExec(env, secrets);
   const shared = { clock, random };
   return {
     clock,
     newId,
-    models: lazyModels(env),
+    models: lazyModels(options, exec.unfiltered, secrets),
     tapes: createTapes({ home: join(crabHome(env)), ...shared }),
     memoryTapes: createMemoryTapes(shared),
     files: createLocalFiles(),
     exec,
+    redact: secrets.redact,
     sweep: () => exec.sweep(),
     killAll: () => exec.killAll(),
     scratch: createScratch(tmpdir()),
@@ -44,39 +55,72 @@ export function createHost(env: Environment): LocalHost {
   };
 }
 
-function lazyExec(env: Environment): HostExec {
+/** Variables that hold keys because the settings say so. */
+function namedKeys({ providers }: Settings): readonly string[] {
+  return Object.values(providers).flatMap(({ apiKeyEnv }) => apiKeyEnv ?? []);
+}
+
+function lazyExec(env: Environment, secrets: Secrets): HostExec {
   let loading: Promise<HostExec> | undefined;
   let loaded: HostExec | undefined;
   const load = async (): Promise<HostExec> => {
-    const { createExec } = await import('../parts/process/exec.ts');
-    loaded = createExec({ env, clock: systemClock });
+    const [{ createExec }, { keysIn }] = await Promise.all([
+      import('../parts/process/exec.ts'),
+      import('../parts/process/environment.ts'),
+    ]);
+    const keys = namedKeys(NO_SETTINGS);
+    secrets.add(keysIn(env, keys));
+    loaded = createExec({ env, clock: systemClock, keys, filter: secrets.filter });
     return loaded;
   };
-  const exec: Exec = async (request, signal) => {
+  const current = async () => {
     loading ??= load();
-    return (loaded ?? (await loading))(request, signal);
+    return loaded ?? (await loading);
   };
+  const exec: Exec = async (request, signal) => (await current())(request, signal);
+  const unfiltered: Exec = async (request, signal) => (await current()).unfiltered(request, signal);
   return Object.assign(exec, {
+    unfiltered,
     sweep: async () => loaded?.sweep(),
     killAll: () => loaded?.killAll(),
   });
 }
 
-function lazyModels(env: Environment): Models {
+function lazyModels({ env, keyFile, warn }: HostOptions, exec: Exec, secrets: Secrets): Models {
   let models: Promise<Models> | undefined;
   const load = async (): Promise<Models> => {
-    const [{ createModels }, { createCredentials }] = await Promise.all([
-      import('../parts/llm/models.ts'),
-      import('../parts/auth/credentials.ts'),
-    ]);
-    return createModels({
+    const [{ createModels }, { createCredentials }, { redactedModels }, { sendTokenRequest }] =
+      await Promise.all([
+        import('../parts/llm/models.ts'),
+        import('../parts/auth/credentials.ts'),
+        import('../parts/auth/redacted-models.ts'),
+        import('./token-requests.ts'),
+      ]);
+    const settings = NO_SETTINGS;
+    const credentials = createCredentials({
       env,
-      credentials: createCredentials({ env }),
-      settings: NO_SETTINGS,
+      host: {
+        home: crabHome(env),
+        cwd: homeFolder(env),
+        exec,
+        clock: systemClock,
+        send: sendTokenRequest,
+        settings,
+        platform: process.platform,
+        ...(keyFile !== undefined && { keyFile }),
+        learn: secrets.add,
+        warn,
+      },
+    });
+    const plain = createModels({
+      env,
+      credentials,
+      settings,
       clock: systemClock,
       random: Math.random,
       userAgent: `crab/${VERSION}`,
     });
+    return redactedModels(plain, secrets);
   };
   return {
     async resolve(name) {

@@ -6,7 +6,7 @@ import { IDLE_TIMEOUT_MS } from '../core/limits.ts';
 import type { Prompt } from '../core/platform.ts';
 import { readPrompts } from '../faces/input-json.ts';
 import { createPlatform } from '../runtime/platform.ts';
-import { type Arguments, conflict, numberOf } from './arguments.ts';
+import { type Arguments, conflict, keyFileOf, numberOf } from './arguments.ts';
 import type { Environment } from './home.ts';
 import { createHost } from './host.ts';
 import { readAll } from './piped-input.ts';
@@ -33,7 +33,7 @@ export async function print({ args, words, env }: PrintInput): Promise<number> {
   const stderr = sinkOf(process.stderr, env);
   const warn = (text: string) => void stderr.write(`crab: ${text}\n`).catch(() => {});
   const prompts = promptsOf(args, words, warn);
-  const host = createHost(env);
+  const host = createHost({ env, keyFile: keyFileOf(args), warn });
   const stop = stopOnSignals(() => host.killAll());
   process.once('exit', () => host.killAll());
   const platform = createPlatform(host);

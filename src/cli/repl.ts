@@ -3,7 +3,7 @@
 import { runRepl } from '../channels/repl/repl.ts';
 import { EXIT } from '../core/errors.ts';
 import { createPlatform } from '../runtime/platform.ts';
-import { type Arguments, withValue } from './arguments.ts';
+import { type Arguments, keyFileOf, withValue } from './arguments.ts';
 import { chooseSession } from './choose-session.ts';
 import type { Environment } from './home.ts';
 import { createHost } from './host.ts';
@@ -22,12 +22,12 @@ export async function repl({
   readonly args: Arguments;
   readonly env: Environment;
 }): Promise<number> {
-  const host = createHost(env);
   const stderr = sinkOf(process.stderr, env);
+  const warn = (text: string) => void stderr.write(`crab: ${text}\n`).catch(() => {});
+  const host = createHost({ env, keyFile: keyFileOf(args), warn });
   const isInteractive = process.stdin.isTTY === true;
   const stop = stopOnSignals(() => host.killAll(), 'leave-alone');
   process.once('exit', () => host.killAll());
-  const warn = (text: string) => void stderr.write(`crab: ${text}\n`).catch(() => {});
   const terminal = createTerminal(isInteractive);
   const stdout = terminal.sink(sinkOf(process.stdout, env));
   const platform = createPlatform(host);
