@@ -5,7 +5,6 @@
 import { asCrabError, CrabError } from '../../core/errors.ts';
 import type { Model, ModelChunk, Models, StreamModel } from '../../core/model.ts';
 import { redactedValue, type Secrets, type TextFilter } from '../../core/redact.ts';
-import { maskShapes } from '../../core/secret-shapes.ts';
 
 export function redactedModels(models: Models, secrets: Secrets): Models {
   const known = new WeakMap<Model, Model>();
@@ -15,7 +14,7 @@ export function redactedModels(models: Models, secrets: Secrets): Models {
       try {
         model = await models.resolve(name);
       } catch (thrown) {
-        throw redactedError(asCrabError(thrown), secrets);
+        throw await redactedError(asCrabError(thrown), secrets);
       }
       const redacted = known.get(model) ?? { ...model, stream: redactedStream(model.stream, secrets) };
       known.set(model, redacted);
@@ -25,7 +24,8 @@ export function redactedModels(models: Models, secrets: Secrets): Models {
 }
 
 /** The same error with a message and a hint that may be shown. */
-export function redactedError(error: CrabError, secrets: Pick<Secrets, 'redact'>): CrabError {
+export async function redactedError(error: CrabError, secrets: Pick<Secrets, 'redact'>): Promise<CrabError> {
+  const { maskShapes } = await import('../../core/secret-shapes.ts');
   const clean = (text: string) => maskShapes(secrets.redact(text));
   const [message, hint] = [clean(error.message), clean(error.hint)];
   if (message === error.message && hint === error.hint) return error;
@@ -38,7 +38,15 @@ export function redactedStream(stream: StreamModel, secrets: Secrets): StreamMod
     const answer = new RedactedAnswer(secrets);
     for await (const batch of stream(request, signal)) {
       const clean: ModelChunk[] = [];
-      for (const chunk of batch) answer.take(chunk, clean);
+      for (const chunk of batch) {
+        answer.take(chunk, clean);
+        if (chunk.type === 'failure') {
+          clean.push({ ...chunk, error: await redactedError(chunk.error, secrets) });
+        } else if (chunk.type === 'retry') {
+          const { maskShapes } = await import('../../core/secret-shapes.ts');
+          clean.push({ ...chunk, reason: maskShapes(secrets.redact(chunk.reason)) });
+        }
+      }
       if (clean.length > 0) yield clean;
     }
   };
@@ -61,7 +69,7 @@ class RedactedAnswer {
     this.#redact = secrets.redact;
   }
 
-  /** Appends what may be heard of the chunk, behind what was held back and comes before it. */
+  /** Appends what may be heard of the chunk, behind what was held back. What went wrong is for the caller to word. */
   take(chunk: ModelChunk, out: ModelChunk[]): void {
     switch (chunk.type) {
       case 'contentDelta':
@@ -89,10 +97,8 @@ class RedactedAnswer {
         return;
       case 'failure':
         this.#endAll(out);
-        out.push({ ...chunk, error: redactedError(chunk.error, this.#secrets) });
         return;
       case 'retry':
-        out.push({ ...chunk, reason: maskShapes(this.#redact(chunk.reason)) });
         return;
       case 'end':
         this.#endAll(out);
