@@ -37,14 +37,14 @@ export function missing(rows: readonly ProviderRow[], env: Environment): CrabErr
   const also = rows
     .filter(({ keyless }) => keyless)
     .map(({ baseUrlKey }) => `${baseUrlKey} for a local server`);
-  const hint = `Set ${[...keys, ...also].join(' or ')}.`;
+  const hint = `Set ${[...keys, ...also].join(' or ')}, or run \`crab auth login\`.`;
   const empty = keys.filter((key) => env[key] !== undefined);
   if (empty.length > 0) {
     const verb = empty.length === 1 ? 'is' : 'are';
     return new CrabError('auth-missing', `${empty.join(' and ')} ${verb} set, but empty.`, { hint });
   }
   const who = rows.map(({ name }) => name).join(' or ');
-  const text = `There is no key for ${who}: none of ${keys.join(', ')} is set.`;
+  const text = `There was no API key found for ${who}: none of ${keys.join(', ')} is set, and nothing is stored.`;
   return new CrabError('auth-missing', text, { hint });
 }
 
