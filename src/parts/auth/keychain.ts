@@ -128,8 +128,11 @@ function answer(what: 'read' | 'write', result: ExecResult): string {
   throw failure(what, said === '' ? `exit status ${result.exitCode}` : said);
 }
 
-function failure(what: 'init' | 'read' | 'write', reason: string, cause?: unknown): CrabError {
-  return new CrabError('auth-failed', `Keychain ${what} failed: ${reason.replace(/\.$/, '')}.`, {
+/** A keychain that cannot be used; what it was to keep can be kept elsewhere. */
+export class KeychainError extends CrabError {}
+
+function failure(what: 'init' | 'read' | 'write', reason: string, cause?: unknown): KeychainError {
+  return new KeychainError('auth-failed', `Keychain ${what} failed: ${reason.replace(/\.$/, '')}.`, {
     cause,
     hint: 'Unlock it and try again, or log in with `--store file`.',
   });

@@ -29,9 +29,9 @@ export async function credentialStatus(
   host: CredentialHost,
 ): Promise<CredentialStatus> {
   const { provider, scheme } = account;
-  if (scheme.kind === 'none') return { ...NONE, provider, usable: true };
+  if (scheme.kind === 'none') return { provider, ...NONE, usable: true };
   const credentials = createCredentials({ env, host: { ...host, warn: () => {} } });
-  if (!credentials.has(account)) return { ...NONE, provider };
+  if (!credentials.has(account)) return { provider, ...NONE };
   if (scheme.kind !== 'key') {
     return {
       ...NONE,
@@ -44,12 +44,12 @@ export async function credentialStatus(
   }
   try {
     const found = await credentials.find(account);
-    if (found === undefined) return { ...NONE, provider };
+    if (found === undefined) return { provider, ...NONE };
     const { source } = found;
-    return { ...NONE, provider, source, kind: 'key', usable: true, ...placeOf(source, account, host) };
+    return { provider, ...NONE, source, kind: 'key', usable: true, ...placeOf(source, account, host) };
   } catch (thrown) {
     const { message } = asCrabError(thrown);
-    return { ...NONE, provider, kind: 'key', ...storedPlace(account, host), usable: false, problem: message };
+    return { provider, ...NONE, kind: 'key', ...storedPlace(account, host), usable: false, problem: message };
   }
 }
 

@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { CrabError, messageOf } from '../../core/errors.ts';
+import { CrabError } from '../../core/errors.ts';
 import type { Clock } from '../../core/host.ts';
 import {
   legacyEntry,
@@ -16,7 +16,7 @@ import {
   storedEntry,
 } from './entry.ts';
 import { type AuthFile, authPath, legacyPath, readAuthFile } from './index-file.ts';
-import type { Keychain } from './keychain.ts';
+import { type Keychain, KeychainError } from './keychain.ts';
 import { acquireLock } from './lock.ts';
 import { privateFolder, readPrivate, writePrivate } from './private-file.ts';
 import { KEY_BYTES, type SealingKey, seal, unseal } from './seal.ts';
@@ -24,18 +24,12 @@ import { KEY_BYTES, type SealingKey, seal, unseal } from './seal.ts';
 export interface Store {
   /** Undefined when nothing is stored. Throws `auth-failed` for what does not open. */
   read(provider: string): Promise<StoredEntry | undefined>;
-  /** Durable when it resolves; where it was put. To be called under the lock. */
-  write(provider: string, entry: StoredEntry, place?: Place): Promise<Written>;
-  /** The names of those that were there. To be called under the lock. */
+  /** Durable when it resolves; where the key to it is. Where no place is named it stays where it was. Under the lock. */
+  write(provider: string, entry: StoredEntry, place?: Place): Promise<Place>;
+  /** The names of those that were there. Under the lock. */
   remove(providers: readonly string[] | 'all'): Promise<readonly string[]>;
   /** One at a time, in all processes. */
   locked<T>(work: () => Promise<T>): Promise<T>;
-}
-
-export interface Written {
-  readonly place: Place;
-  /** Why it is not in the keychain, where that was wanted. */
-  readonly instead?: string;
 }
 
 export interface StoreOptions {
@@ -67,17 +61,13 @@ export function createStore({ folder, keychain, clock }: StoreOptions): Store {
     const other = Object.values(file)
       .map(sealedEntry)
       .find((entry) => entry?.place === place);
-    const known = other === undefined ? undefined : await keyOf(other).catch(() => undefined);
+    const known = other === undefined ? undefined : await keyOf(other).catch(lostIsNone);
     if (known !== undefined) return known;
     const key: SealingKey = { place, id: randomBytes(6).toString('hex'), bytes: randomBytes(KEY_BYTES) };
     const text = key.bytes.toString('base64');
     if (place === 'file') writePrivate(keyPath(folder), `${key.id} ${text}\n`);
     else await proven(keychain, key.id, text);
     return remember(key);
-  }
-
-  function save(file: AuthFile): void {
-    writePrivate(path, `${JSON.stringify(file, undefined, 2)}\n`);
   }
 
   return {
@@ -91,16 +81,9 @@ export function createStore({ folder, keychain, clock }: StoreOptions): Store {
       const file = readAuthFile(path);
       // What is renewed stays where it is: a keychain that asks its person would hold up a token that is not yet stored.
       const wanted = place ?? sealedEntry(file[provider])?.place ?? 'file';
-      const put = (key: SealingKey) => {
-        save({ ...file, [provider]: seal(provider, entry, key) });
-        return key.place;
-      };
-      try {
-        return { place: put(await keyFor(wanted, file)) };
-      } catch (thrown) {
-        if (wanted === 'file') throw thrown;
-        return { place: put(await keyFor('file', file)), instead: messageOf(thrown) };
-      }
+      const key = await keyFor(wanted, file);
+      writePrivate(path, textOf({ ...file, [provider]: seal(provider, entry, key) }));
+      return key.place;
     },
     async remove(providers) {
       const removed = new Set<string>();
@@ -110,7 +93,7 @@ export function createStore({ folder, keychain, clock }: StoreOptions): Store {
         for (const name of gone) removed.add(name);
         if (gone.length === 0) continue;
         const rest = Object.entries(file).filter(([name]) => !removed.has(name));
-        writePrivate(each, `${JSON.stringify(Object.fromEntries(rest), undefined, 2)}\n`);
+        writePrivate(each, textOf(Object.fromEntries(rest)));
         await forgetKeys(
           gone.map((name) => file[name]),
           rest.map(([, value]) => value),
@@ -132,11 +115,20 @@ export function createStore({ folder, keychain, clock }: StoreOptions): Store {
   };
 }
 
+function textOf(file: AuthFile): string {
+  return `${JSON.stringify(file, undefined, 2)}\n`;
+}
+
+/** What a lost key sealed is lost as well; a keychain that does not answer now may answer later. */
+function lostIsNone(thrown: unknown): undefined {
+  if (thrown instanceof KeychainError) throw thrown;
+}
+
 /** A keychain works when it gives back what it was given. */
 async function proven(keychain: Keychain, id: string, text: string): Promise<void> {
   await keychain.write(id, text);
   if ((await keychain.read(id)) === text) return;
-  throw new CrabError('auth-failed', 'Keychain write failed: what was written is not there.', {
+  throw new KeychainError('auth-failed', 'Keychain write failed: what was written is not there.', {
     hint: 'Log in with `--store file`.',
   });
 }
