@@ -75,13 +75,19 @@ export function ran(stdout: string, more: Partial<ExecResult> = {}): ExecResult 
   };
 }
 
+export interface TokenReply {
+  readonly status: number;
+  /** Sent as JSON unless it is a text. */
+  readonly body: unknown;
+}
+
 export interface TokenServer extends AsyncDisposable {
   readonly url: string;
   readonly client: OAuthClient;
   /** The fields of every request so far. */
   readonly asked: readonly Readonly<Record<string, string>>[];
   /** Answers the next requests, one each, in place of the usual answer. */
-  readonly answers: ((fields: Readonly<Record<string, string>>) => { status: number; body: unknown })[];
+  readonly answers: ((fields: Readonly<Record<string, string>>) => TokenReply | Promise<TokenReply>)[];
   /** The refresh token that would be accepted. */
   current(): string;
 }
@@ -110,7 +116,7 @@ export async function tokenServer({ expiresIn = 3600 }: { expiresIn?: number } =
       ? JSON.parse(text)
       : Object.fromEntries(new URLSearchParams(text));
     asked.push(fields);
-    const { status, body } = (answers.shift() ?? usual)(fields);
+    const { status, body } = await (answers.shift() ?? usual)(fields);
     response.writeHead(status, { 'content-type': 'application/json' });
     response.end(typeof body === 'string' ? body : JSON.stringify(body));
   });
