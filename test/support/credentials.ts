@@ -17,6 +17,7 @@ export const realClock: Clock = {
   monotonic: () => performance.now(),
   sleep: (ms, signal) =>
     new Promise((resolve, reject) => {
+      if (signal?.aborted === true) return reject(signal.reason);
       const timer = setTimeout(resolve, ms);
       signal?.addEventListener('abort', () => {
         clearTimeout(timer);
