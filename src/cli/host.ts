@@ -89,14 +89,16 @@ function lazyExec(env: Environment, secrets: Secrets): HostExec {
 function lazyModels({ env, keyFile, warn }: HostOptions, exec: Exec, secrets: Secrets): Models {
   let models: Promise<Models> | undefined;
   const load = async (): Promise<Models> => {
-    const [{ createModels }, { createCredentials }, { redactedModels }, { sendTokenRequest }] =
+    const [{ createModels }, { createCredentials }, { redactedModels }, { keysIn }, { sendTokenRequest }] =
       await Promise.all([
         import('../parts/llm/models.ts'),
         import('../parts/auth/credentials.ts'),
         import('../parts/auth/redacted-models.ts'),
+        import('../parts/process/environment.ts'),
         import('./token-requests.ts'),
       ]);
     const settings = NO_SETTINGS;
+    secrets.add(keysIn(env, namedKeys(settings)));
     const credentials = createCredentials({
       env,
       host: {

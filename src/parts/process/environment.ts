@@ -81,13 +81,16 @@ export function isProviderKey(name: string): boolean {
   return PROVIDER_KEY.test(name);
 }
 
-/** The values of the variables that are not passed on. */
+/** What is said about a key and is none, such as the file that it is in. */
+const ABOUT_KEY = /_(?:FILE|PATH|DIR|URL|MS|HELPER)$/i;
+
+/** The keys among the values of the variables that are not passed on. */
 export function keysIn(
   host: Readonly<Record<string, string | undefined>>,
   keys: readonly string[] = [],
 ): readonly string[] {
   const names = Object.keys(host).filter((name) => isProviderKey(name) || keys.includes(name));
-  return names.map((name) => host[name]?.trim() ?? '');
+  return names.filter((name) => !ABOUT_KEY.test(name)).map((name) => host[name]?.trim() ?? '');
 }
 
 /** Made once from the host's environment; a call adds its own to a copy. `keys` are dropped beside those known here. */
