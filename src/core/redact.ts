@@ -11,6 +11,8 @@ export interface TextFilter {
   push(text: string): string;
   /** What was held back. The filter can be used again. */
   end(): string;
+  /** Something was taken out so far. */
+  readonly changed: boolean;
 }
 
 export interface Secrets {
@@ -62,7 +64,11 @@ export function createSecrets(): Secrets {
 
 function createFilter(searched: () => Search | undefined): TextFilter {
   let held = '';
+  let changed = false;
   return {
+    get changed() {
+      return changed;
+    },
     push(text) {
       const search = searched();
       if (search === undefined && held === '') return text;
@@ -72,6 +78,7 @@ function createFilter(searched: () => Search | undefined): TextFilter {
         return all;
       }
       const clean = all.replace(search.pattern, REDACTED);
+      changed ||= clean !== all;
       const from = clean.length - heldLength(clean, search);
       held = clean.slice(from);
       return from === clean.length ? clean : clean.slice(0, from);

@@ -100,8 +100,10 @@ for (const [at, format] of FORMATS.entries()) {
     const tmp = join(trip.work.home, 'tmp');
     await mkdir(tmp);
     const partial = format === 'stream-json' ? ['--include-partial-messages'] : [];
-    const args = ['-p', `Look at ${ALL}`, '--verbose', '--output-format', format, ...partial];
+    const args = ['-p', '--verbose', '--output-format', format, ...partial];
     const exit = await trip.run([...args, '--dangerously-skip-permissions'], {
+      // Not as an argument, where Crab's children would see it.
+      stdin: `Look at ${ALL}`,
       env: { ...AS_VARIABLES, TMPDIR: tmp, CRAB_MAX_RETRIES: '0' },
     });
     const results = (await trip.sessions())

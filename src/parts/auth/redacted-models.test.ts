@@ -40,7 +40,7 @@ test('a secret in the pieces of a text, of thinking and of a call is never heard
       { type: 'thinkingDelta', index: 1, delta: tail },
       { type: 'contentBlockStop', index: 1 },
     ],
-    [{ type: 'toolUseStart', index: 2, id: 'c', name: 'bash' }],
+    [{ type: 'toolUseStart', index: 2, id: 'c', name: `a_${SECRET}` }],
     [{ type: 'toolUseDelta', id: 'c', delta: `{"command":"echo ${head}` }],
     [
       { type: 'toolUseDelta', id: 'c', delta: `${tail}"}` },
@@ -58,13 +58,25 @@ test('a secret in the pieces of a text, of thinking and of a call is never heard
       { type: 'thinkingDelta', index: 1, delta: '[redacted]' },
       { type: 'contentBlockStop', index: 1 },
     ],
-    [{ type: 'toolUseStart', index: 2, id: 'c', name: 'bash' }],
+    [{ type: 'toolUseStart', index: 2, id: 'c', name: 'a_redacted' }],
     [{ type: 'toolUseDelta', id: 'c', delta: '{"command":"echo ' }],
     [
       { type: 'toolUseDelta', id: 'c', delta: '[redacted]"}' },
       { type: 'contentBlockStop', index: 2 },
     ],
     [END],
+  ]);
+});
+
+test('the proof of thinking that was changed is dropped, since the provider would refuse it with other words', async () => {
+  const proof = (index: number): ModelChunk => ({ type: 'thinkingSignature', index, signature: 's' });
+  const said = await heard([
+    [{ type: 'thinkingDelta', index: 0, delta: `so ${SECRET}` }, proof(0)],
+    [{ type: 'thinkingDelta', index: 1, delta: 'zz' }, proof(1), { type: 'contentBlockStop', index: 1 }],
+  ]);
+  assert.deepEqual(said, [
+    [{ type: 'thinkingDelta', index: 0, delta: 'so [redacted]' }],
+    [proof(1), { type: 'thinkingDelta', index: 1, delta: 'zz' }, { type: 'contentBlockStop', index: 1 }],
   ]);
 });
 

@@ -4,7 +4,7 @@
 
 import { asCrabError, CrabError } from '../../core/errors.ts';
 import type { Model, ModelChunk, Models, StreamModel } from '../../core/model.ts';
-import { redactedValue, type Secrets, type TextFilter } from '../../core/redact.ts';
+import { REDACTED, redactedValue, type Secrets, type TextFilter } from '../../core/redact.ts';
 
 export function redactedModels(models: Models, secrets: Secrets): Models {
   const known = new WeakMap<Model, Model>();
@@ -83,16 +83,24 @@ class RedactedAnswer {
         this.#add(id, chunk, (delta) => ({ type, id, delta }), out);
         return;
       }
-      case 'toolUseStart':
+      case 'toolUseStart': {
         this.#callAt.set(chunk.index, chunk.id);
-        break;
+        // A name goes back in the history, where providers take letters, digits and dashes alone.
+        const name = this.#redact(chunk.name).replaceAll(REDACTED, 'redacted');
+        out.push(name === chunk.name ? chunk : { ...chunk, name });
+        return;
+      }
       case 'contentBlockStop':
         this.#endBlock(chunk.index, out);
         break;
       case 'thinkingSignature':
+        // It proves words that were not passed on; with others beside it the provider would refuse the history.
+        if (this.#texts.get(`thinkingDelta ${chunk.index}`)?.filter.changed === true) return;
+        out.push(chunk);
+        return;
       case 'textSignature':
       case 'thoughtSignature':
-        // A proof that was changed proves nothing.
+        // Opaque: one that was changed is worth nothing.
         out.push(chunk);
         return;
       case 'failure':

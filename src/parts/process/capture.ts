@@ -11,7 +11,7 @@ const DEFAULT_KEEP = { head: 16 * 1024, tail: 16 * 1024 } as const;
 
 export const NOTHING: Captured = { text: '', bytes: 0, lines: 0, truncated: false };
 
-const UNFILTERED: TextFilter = { push: (text) => text, end: () => '' };
+const UNFILTERED: TextFilter = { push: (text) => text, end: () => '', changed: false };
 
 export interface CaptureOptions {
   /** Bytes of each end. */
