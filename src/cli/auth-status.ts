@@ -16,7 +16,7 @@ export function statusText(all: readonly CredentialStatus[]): string {
 }
 
 function describe({ source, kind, expires, usable, problem }: CredentialStatus): string {
-  const what = [source ?? 'no key needed', kind === 'login' ? ' (login)' : ''].join('');
+  const what = [source ?? (usable ? 'no key needed' : 'no key'), kind === 'login' ? ' (login)' : ''].join('');
   const until = expires === null ? '' : `, good until ${expires.slice(0, 16).replace('T', ' ')} UTC`;
   return usable ? `${what}${until}` : `${what}: not usable. ${problem ?? ''}`.trim();
 }
