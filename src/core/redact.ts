@@ -16,14 +16,15 @@ export interface TextFilter {
 }
 
 export interface Secrets {
-  /** Shorter texts than `MIN_SECRET` are left out: they would be found in half of all words. */
+  /** What is no more than a word is left out: it would be found in half of all texts. */
   add(texts: readonly string[]): void;
   redact(text: string): string;
   /** A filter that finds a secret across the pieces of a text. Secrets that are added later count too. */
   filter(): TextFilter;
 }
 
-export const MIN_SECRET = 8;
+/** Too short to guard anything, or one of the words that local servers are given for a key, such as `lm-studio`. */
+const WORD = /^(?:[\s\S]{0,7}|[A-Za-z_-]{0,19})$/;
 
 /** A long-lived process learns a token an hour; the oldest have run out by then. */
 const MAX_SECRETS = 64;
@@ -31,7 +32,8 @@ const MAX_SECRETS = 64;
 interface Search {
   readonly pattern: RegExp;
   readonly needles: readonly string[];
-  readonly firstLetters: ReadonlySet<string>;
+  /** By UTF-16 unit; needles begin with ASCII, or anything else is looked at. */
+  readonly begins: readonly boolean[];
   readonly longest: number;
 }
 
@@ -45,7 +47,7 @@ export function createSecrets(): Secrets {
   return {
     add(texts) {
       for (const text of texts) {
-        if (text.length < MIN_SECRET || known.has(text)) continue;
+        if (WORD.test(text) || known.has(text)) continue;
         known.add(text);
         search = undefined;
         for (const oldest of known) {
@@ -92,9 +94,9 @@ function createFilter(searched: () => Search | undefined): TextFilter {
 }
 
 /** The length of the longest end of the text that begins a needle. */
-function heldLength(text: string, { needles, firstLetters, longest }: Search): number {
+function heldLength(text: string, { needles, begins, longest }: Search): number {
   for (let at = Math.max(0, text.length - longest + 1); at < text.length; at++) {
-    if (!firstLetters.has(text.charAt(at))) continue;
+    if (begins[text.charCodeAt(at)] === false) continue;
     const end = text.slice(at);
     if (needles.some((needle) => needle.startsWith(end))) return end.length;
   }
@@ -112,7 +114,7 @@ function searchFor(secrets: Iterable<string>): Search {
       needles.map((needle) => needle.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')).join('|'),
       'g',
     ),
-    firstLetters: new Set(needles.map((needle) => needle.charAt(0))),
+    begins: Array.from({ length: 128 }, (_, unit) => needles.some((needle) => needle.charCodeAt(0) === unit)),
     longest: needles[0]?.length ?? 0,
   };
 }
