@@ -11,6 +11,7 @@ import { createLocalFiles } from '../parts/files/local-files.ts';
 import { createScratch } from '../parts/files/scratch.ts';
 import type { HostExec } from '../parts/process/exec.ts';
 import { createMemoryTapes, createTapes } from '../parts/tape/tapes.ts';
+import { createLedger } from '../parts/usage/ledger.ts';
 import { builtinExtensions } from '../runtime/builtin.ts';
 import type { RuntimeHost } from '../runtime/host.ts';
 import { systemClock } from './clock.ts';
@@ -32,6 +33,7 @@ export function createHost(env: Environment): LocalHost {
     clock,
     newId,
     models: lazyModels(env),
+    ledger: createLedger({ folder: join(crabHome(env), 'usage'), now: clock.now }),
     tapes: createTapes({ home: join(crabHome(env)), ...shared }),
     memoryTapes: createMemoryTapes(shared),
     files: createLocalFiles(),

@@ -4,6 +4,7 @@ import { PRINT_FORMATS, type PrintFormat, runPrint } from '../channels/print/pri
 import { CrabError } from '../core/errors.ts';
 import { IDLE_TIMEOUT_MS } from '../core/limits.ts';
 import type { Prompt } from '../core/platform.ts';
+import { NO_SETTINGS } from '../core/settings.ts';
 import { readPrompts } from '../faces/input-json.ts';
 import { createPlatform } from '../runtime/platform.ts';
 import { type Arguments, conflict, numberOf } from './arguments.ts';
@@ -41,6 +42,7 @@ export async function print({ args, words, env }: PrintInput): Promise<number> {
     const open = await openRequest({
       args,
       env,
+      settings: NO_SETTINGS,
       files: host.files,
       now: host.clock.now(),
       canAsk: false,

@@ -2,6 +2,7 @@
 
 import { runRepl } from '../channels/repl/repl.ts';
 import { EXIT } from '../core/errors.ts';
+import { NO_SETTINGS } from '../core/settings.ts';
 import { createPlatform } from '../runtime/platform.ts';
 import { type Arguments, withValue } from './arguments.ts';
 import { chooseSession } from './choose-session.ts';
@@ -38,13 +39,16 @@ export async function repl({
     const open = await openRequest({
       args: chosen === undefined ? args : withValue(args, 'resume', chosen.id),
       env,
+      settings: NO_SETTINGS,
       files: host.files,
       now: host.clock.now(),
       canAsk: isInteractive,
       defaultTurns: TURNS_BEFORE_ASKING,
       warn,
     });
-    const model = await host.models.resolve(open.declaration.agent.model).then(
+    const { agent, mode } = open.declaration;
+    const named = (mode === 'plan' ? agent.planModel : undefined) ?? agent.model ?? agent.defaults?.model;
+    const model = await host.models.resolve(named).then(
       ({ info }) => `${info.provider}/${info.id}`,
       () => undefined,
     );
