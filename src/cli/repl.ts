@@ -2,13 +2,14 @@
 
 import { runRepl } from '../channels/repl/repl.ts';
 import { EXIT } from '../core/errors.ts';
-import { NO_SETTINGS } from '../core/settings.ts';
 import { createPlatform } from '../runtime/platform.ts';
 import { type Arguments, withValue } from './arguments.ts';
 import { chooseSession } from './choose-session.ts';
 import type { Environment } from './home.ts';
 import { createHost } from './host.ts';
+import { asRecorded, trafficFor } from './record-flags.ts';
 import { openRequest } from './request.ts';
+import { loadSettings } from './settings.ts';
 import { stopOnSignals } from './signals.ts';
 import { sinkOf } from './sink.ts';
 import { createTerminal } from './terminal-lines.ts';
@@ -23,12 +24,14 @@ export async function repl({
   readonly args: Arguments;
   readonly env: Environment;
 }): Promise<number> {
-  const host = createHost(env);
   const stderr = sinkOf(process.stderr, env);
+  const warn = (text: string) => void stderr.write(`crab: ${text}\n`).catch(() => {});
+  const settings = await loadSettings({ args, env, warn });
+  const traffic = await trafficFor({ args, env, warn });
+  const host = createHost(env, { settings, traffic });
   const isInteractive = process.stdin.isTTY === true;
   const stop = stopOnSignals(() => host.killAll(), 'leave-alone');
   process.once('exit', () => host.killAll());
-  const warn = (text: string) => void stderr.write(`crab: ${text}\n`).catch(() => {});
   const terminal = createTerminal(isInteractive);
   const stdout = terminal.sink(sinkOf(process.stdout, env));
   const platform = createPlatform(host);
@@ -36,16 +39,17 @@ export async function repl({
     const chosen =
       args.value('resume') === '' ? await chooseSession(host.tapes, terminal.lines, stdout) : undefined;
     if (chosen === 'none') return EXIT.success;
-    const open = await openRequest({
+    const asked = await openRequest({
       args: chosen === undefined ? args : withValue(args, 'resume', chosen.id),
       env,
-      settings: NO_SETTINGS,
+      settings,
       files: host.files,
       now: host.clock.now(),
       canAsk: isInteractive,
       defaultTurns: TURNS_BEFORE_ASKING,
       warn,
     });
+    const open = await asRecorded(asked, traffic, host.tapes, warn);
     const { agent, mode } = open.declaration;
     const named = (mode === 'plan' ? agent.planModel : undefined) ?? agent.model ?? agent.defaults?.model;
     const model = await host.models.resolve(named).then(
@@ -67,6 +71,7 @@ export async function repl({
   } finally {
     terminal.close();
     await platform.close();
+    traffic?.close();
     stop.release();
   }
 }

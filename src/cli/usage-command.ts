@@ -3,14 +3,16 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { CrabError, EXIT, messageOf } from '../core/errors.ts';
-import { NO_SETTINGS, type Settings } from '../core/settings.ts';
+import type { Settings } from '../core/settings.ts';
 import type { BudgetState, UsageSummary } from '../core/usage.ts';
 import { dayOf, startOfDay } from '../parts/usage/day.ts';
 import { createLedger } from '../parts/usage/ledger.ts';
 import type { UsageRecord } from '../parts/usage/record.ts';
 import { createSumming } from '../parts/usage/summary.ts';
 import { budgetLines, usageTable } from '../parts/usage/table.ts';
+import { readArguments } from './arguments.ts';
 import { crabHome, type Environment } from './home.ts';
+import { loadSettings } from './settings.ts';
 import { sinkOf } from './sink.ts';
 
 const HELP = `Usage: crab usage [--days N | --since DATE] [--by day|model|provider|session|cause|sender] [--json]
@@ -49,17 +51,15 @@ interface Report {
   readonly budgets: readonly BudgetState[];
 }
 
-/** Returns the exit status. Throws `CrabError` (`usage`, `storage-failed`). */
-export async function usage(
-  argv: readonly string[],
-  env: Environment,
-  settings: Settings = NO_SETTINGS,
-): Promise<number> {
+/** Returns the exit status. Throws `CrabError` (`usage`, `storage-failed`, `settings-invalid`). */
+export async function usage(argv: readonly string[], env: Environment): Promise<number> {
   const stdout = sinkOf(process.stdout, env);
   const options = readOptions(argv);
   if (options === 'help') await stdout.write(HELP);
   else {
-    const report = reportOf(options, env, settings);
+    const stderr = sinkOf(process.stderr, env);
+    const warn = (text: string) => void stderr.write(`crab: ${text}\n`).catch(() => {});
+    const report = reportOf(options, env, await loadSettings({ args: readArguments([]), env, warn }));
     await stdout.write(options.json ? `${JSON.stringify(report)}\n` : textOf(report));
   }
   return EXIT.success;

@@ -70,6 +70,8 @@ export interface ProviderSettings {
   readonly region?: string;
   readonly profile?: string;
   readonly project?: string;
+  /** Azure. */
+  readonly resource?: string;
 }
 
 export interface OAuthSettings {

@@ -4,8 +4,8 @@
 
 import { CrabError } from '../core/errors.ts';
 import type { ModelInfo, ModelRequest } from '../core/model.ts';
-import type { BudgetKind, BudgetState, Price } from '../core/usage.ts';
-import { estimateInput } from './estimate.ts';
+import { type BudgetKind, type BudgetState, NO_TOKENS, type Price, usageOf } from '../core/usage.ts';
+import { estimateInput, type InputEstimate } from './estimate.ts';
 
 /** An answer for which there is less money than for so many tokens is not worth its input. */
 export const LEAST_ANSWER_TOKENS = 256;
@@ -13,7 +13,8 @@ export const LEAST_ANSWER_TOKENS = 256;
 /** Money is no matter: a server of one's own, or a model that is given away. */
 export function isFree({ local, price }: ModelInfo): boolean {
   if (local === true) return true;
-  return price !== undefined && Object.values(price).every((each) => each === 0);
+  if (price === undefined) return false;
+  return price.input === 0 && price.output === 0 && price.cacheRead === 0 && price.cacheWrite === 0;
 }
 
 export function unpriced({ provider, id }: ModelInfo): CrabError {
@@ -36,8 +37,7 @@ export function affordableTokens(
   if (info.price === undefined) throw unpriced(info);
   const left = budget.limitUsd - budget.spentUsd;
   if (left <= 0) throw exhausted(budget);
-  const inputUsd = inputCost(estimateInput(request, info, now), info.price);
-  const perToken = info.price.output / 1e6;
+  const { inputUsd, perToken } = priceOf(estimateInput(request, info, now), info.price);
   const forAnswer = left - inputUsd;
   const tokens = perToken === 0 ? Number.POSITIVE_INFINITY : Math.floor(forAnswer / perToken);
   if (forAnswer <= 0 || tokens < LEAST_ANSWER_TOKENS)
@@ -45,12 +45,17 @@ export function affordableTokens(
   return tokens;
 }
 
-function inputCost(
-  { tokens, cached }: { readonly tokens: number; readonly cached: number },
+/** What is not in the cache may be written to it, which some sell dearer than to read it. */
+function priceOf(
+  { tokens, cached }: InputEstimate,
   price: Price,
-): number {
-  const fresh = Math.max(price.input, price.cacheWrite);
-  return (cached * price.cacheRead + (tokens - cached) * fresh) / 1e6;
+): { readonly inputUsd: number; readonly perToken: number } {
+  const fresh = tokens - cached;
+  const read = { ...NO_TOKENS, cacheRead: cached, output: 1 };
+  const plain = usageOf({ ...read, input: fresh }, price).cost;
+  const kept = usageOf({ ...read, cacheWrite: fresh }, price).cost;
+  const perToken = plain.output;
+  return { inputUsd: Math.max(plain.total, kept.total) - perToken, perToken };
 }
 
 const OWNERS: Readonly<Record<BudgetKind, string>> = {
@@ -61,11 +66,11 @@ const OWNERS: Readonly<Record<BudgetKind, string>> = {
 };
 
 const HINTS: Readonly<Record<BudgetKind, string>> = {
-  run: 'Raise --max-budget-usd (in the settings: budget.runUsd) and go on with --continue.',
+  run: 'Raise --max-budget-usd (in the settings: [budget] run_usd) and go on with --continue.',
   conversation:
-    'Raise budget.conversationUsd in the settings and go on with --continue, or start a new session.',
-  day: 'Raise budget.dayUsd in the settings, or go on tomorrow with --continue.',
-  sender: 'Raise budget.senderUsd in the settings, or go on tomorrow with --continue.',
+    'Raise [budget] conversation_usd in the settings and go on with --continue, or start a new session.',
+  day: 'Raise [budget] day_usd in the settings, or go on tomorrow with --continue.',
+  sender: 'Raise [budget] sender_usd in the settings, or go on tomorrow with --continue.',
 };
 
 /** `neededUsd` is the least that the next request would cost, where something is left. */

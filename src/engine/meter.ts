@@ -90,11 +90,11 @@ export class Meter {
   #unreported(tokens: TokenCounts | undefined, written: string): number {
     const { info, request, clock } = this.#options;
     if (info.price === undefined) return 0;
-    const { input = 0, output = 0, cacheRead = 0, cacheWrite = 0 } = tokens ?? {};
-    const isCounted = input + cacheRead + cacheWrite > 0;
-    const inputTokens = isCounted ? 0 : estimateInput(request, info, clock.now()).tokens;
-    const outputTokens = Math.max(0, textTokens(written) - output);
-    return (inputTokens * info.price.input + outputTokens * info.price.output) / 1e6;
+    const told = tokens ?? NO_TOKENS;
+    const isCounted = told.input + told.cacheRead + told.cacheWrite > 0;
+    const input = isCounted ? told.input : estimateInput(request, info, clock.now()).tokens;
+    const output = Math.max(told.output, textTokens(written));
+    return usageOf({ ...told, input, output }, info.price).cost.total - usageOf(told, info.price).cost.total;
   }
 }
 

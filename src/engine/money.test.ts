@@ -259,9 +259,9 @@ describe('a budget', () => {
   it('that has nothing left sends no request, and says which it is and what to do', async () => {
     const hints: Record<BudgetKind, RegExp> = {
       run: /--max-budget-usd/,
-      conversation: /budget\.conversationUsd/,
-      day: /budget\.dayUsd/,
-      sender: /budget\.senderUsd/,
+      conversation: /\[budget\] conversation_usd/,
+      day: /\[budget\] day_usd/,
+      sender: /\[budget\] sender_usd/,
     };
     for (const kind of Object.keys(hints) as BudgetKind[]) {
       const model = once();

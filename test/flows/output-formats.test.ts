@@ -159,7 +159,7 @@ onEachWire('stream-json: one line for each thing that happened', async (wire) =>
       type: 'system',
       subtype: 'init',
       cwd: at.work.path,
-      tools: ['read', 'write', 'edit', 'grep', 'find', 'ls', 'bash'],
+      tools: ['read', 'write', 'edit', 'grep', 'find', 'ls', 'bash', 'remember', 'forget', 'recall'],
       mcp_servers: [],
       model: MODELS[wire],
       provider: wire,
@@ -392,8 +392,18 @@ onEachWire('--json-schema @FILE: text mode prints the value alone', async (wire)
   assert.deepEqual(exit, { code: 0, signal: null, stdout: `${JSON.stringify(VALUE)}\n`, stderr: '' });
 });
 
-onEachWire('--json-schema: a model that only talks is told to give the value', async (wire) => {
-  await using at = await journey(wire, { script: [{ text: 'One line.' }, answer(VALUE)] });
+test('--json-schema: a model that only talks is made to call the tool', async () => {
+  await using at = await journey('openai', { script: [{ text: 'One line.' }, answer(VALUE)] });
+  const args = ['-p', 'count', '--model', 'gpt-4o-unknown', '--json-schema', JSON.stringify(SCHEMA)];
+  const exit = await at.run([...args, '--output-format', 'json']);
+  assert.deepEqual(resultOf(exit)['structured_output'], VALUE);
+  const choice = at.provider.requests.at(-1)?.body?.['tool_choice'];
+  assert.deepEqual(choice, { type: 'function', function: { name: 'structured_output' } });
+});
+
+test('--json-schema: one that answers in a shape is asked to, and its text is the value', async () => {
+  const script = [{ text: 'One line.' }, { text: 'One.' }, { text: JSON.stringify(VALUE) }];
+  await using at = await journey('anthropic', { script });
   const exit = await at.run([
     '-p',
     'count',
@@ -403,12 +413,17 @@ onEachWire('--json-schema: a model that only talks is told to give the value', a
     'json',
   ]);
   assert.deepEqual(resultOf(exit)['structured_output'], VALUE);
-  const choice = at.provider.requests.at(-1)?.body?.['tool_choice'];
-  const forced =
-    wire === 'anthropic'
-      ? { type: 'tool', name: 'structured_output' }
-      : { type: 'function', function: { name: 'structured_output' } };
-  assert.deepEqual(choice, forced);
+  const bodies = at.provider.requests
+    .map(({ body }) => body)
+    .filter((body) => body?.['messages'] !== undefined);
+  assert.deepEqual(
+    bodies.map((body) => [body?.['tool_choice'], Object(Object(body?.['output_config']).format).type]),
+    [
+      [undefined, undefined],
+      [undefined, 'json_schema'],
+      [undefined, 'json_schema'],
+    ],
+  );
 });
 
 onEachWire('--json-schema: a value of another kind than an object comes out as it is', async (wire) => {

@@ -2,6 +2,8 @@
 // that choose how a model is asked.
 
 import assert from 'node:assert/strict';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Reply } from '../../src/dev/scenario.ts';
 import type { WireName } from '../../src/dev/wire.ts';
@@ -240,4 +242,32 @@ onEachWire('a chain of fallback models is gone down, and each prompt begins at i
     subtype === 'request_end' ? [`${cause} ${outcome}`] : [],
   );
   assert.deepEqual(causes, ['turn failed', 'fallback failed', 'fallback done', 'turn done']);
+});
+
+onEachWire('two processes share the budget of a day: each sees what the other spent', async (wire) => {
+  const slow = [{ name: 'bash', input: { command: 'until [ -e go ]; do sleep 0.05; done' } }];
+  const costly = { input: 1_000_000, output: 10 };
+  const script = {
+    scripts: [
+      { when: 'wait', replies: [{ text: 'I wait.', calls: slow }, { text: 'Never said.' }] },
+      { when: 'spend', replies: [{ text: 'Spent.', usage: costly }] },
+    ],
+  };
+  await using at = await journey(wire, { script });
+  await mkdir(join(at.work.home, '.crab'), { recursive: true });
+  await writeFile(join(at.work.home, '.crab', 'config.toml'), '[budget]\nday_usd = 1\n');
+  await using waiting = at.start(['-p', 'wait', '--verbose', '--dangerously-skip-permissions']);
+  await waiting.waitFor('bash', { on: 'stderr' });
+  assert.equal((await at.run(['-p', 'spend'])).code, 0);
+  await at.work.write('go', '');
+  const exit = await waiting.exited;
+  assert.deepEqual({ code: exit.code, asked: at.asked().length }, { code: 5, asked: 2 });
+  assert.match(
+    exit.stderr,
+    /The budget for today is used up: \$\d\.\d+ of \$1\.0000\. \[budget-exhausted\]\nRaise \[budget\] day_usd/,
+  );
+  assert.match(
+    (await at.run(['usage'])).stdout,
+    /^budget day: \$\d\.\d+ of \$1\.0000 spent, \$0\.0000 left$/m,
+  );
 });

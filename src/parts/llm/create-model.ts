@@ -6,8 +6,10 @@ import type { Clock } from '../../core/host.ts';
 import type { Model } from '../../core/model.ts';
 import { below, type Endpoint, type Environment } from './endpoint.ts';
 import { factsOf } from './facts.ts';
-import type { Http } from './http.ts';
-import type { ProviderRow } from './provider-row.ts';
+import type { Health } from './health.ts';
+import type { Http, HttpLimits } from './http.ts';
+import { limitsFor } from './limits.ts';
+import type { Dialect, ProviderRow } from './provider-row.ts';
 import { retriesFrom } from './retry.ts';
 import { createStream } from './stream.ts';
 import type { Wire } from './wire.ts';
@@ -19,22 +21,31 @@ export interface ModelSetup {
   /** Undefined for a server that needs none. */
   readonly credential: Credential | undefined;
   readonly http: Http;
+  /** That of the endpoint. */
+  readonly health: Health;
+  /** Replaces the bounds of every request. */
+  readonly limits: Partial<HttpLimits> | undefined;
   readonly env: Environment;
   readonly clock: Clock;
   readonly random: () => number;
   readonly userAgent: string;
   readonly maxRetries: number | undefined;
+  /** Retries that the settings name; CRAB_MAX_RETRIES wins. */
+  readonly configuredRetries: number | undefined;
 }
 
 export async function createModel(setup: ModelSetup): Promise<Model> {
   const { row, id, credential, http, env, clock, random } = setup;
   const wire = await createWire(setup);
-  const stream = createStream({
+  const url = below(setup.endpoint.baseUrl, wire.path);
+  const answers = createStream({
     wire,
     http,
+    health: setup.health,
+    limits: { ...limitsFor(url), ...setup.limits },
     provider: {
       name: row.name,
-      url: below(setup.endpoint.baseUrl, wire.path),
+      url,
       secrets: () => credential?.secrets() ?? [],
     },
     headers: {
@@ -44,30 +55,72 @@ export async function createModel(setup: ModelSetup): Promise<Model> {
       ...row.headers,
     },
     credential,
-    maxRetries: setup.maxRetries ?? retriesFrom(env['CRAB_MAX_RETRIES']),
+    maxRetries: setup.maxRetries ?? retriesFrom(env['CRAB_MAX_RETRIES'], setup.configuredRetries),
     clock,
     random,
   });
   return {
-    info: { provider: row.name, id, api: wire.api, ...factsOf(id) },
-    stream,
+    info: {
+      provider: row.name,
+      id,
+      api: wire.api,
+      ...factsOf(vendorId(row, id)),
+      ...(wire.structured === true && { structured: true }),
+    },
+    ...answers,
     ...(credential !== undefined && { credential: credential.source }),
   };
 }
 
-async function createWire({ row, id: model, endpoint, random }: ModelSetup): Promise<Wire> {
-  const facts = factsOf(model);
-  const { dialect, name } = row;
+/** What is spoken at an address: a provider's own hosts understand all that it does. */
+function dialectOf(row: ProviderRow, id: string, { baseUrl, moved }: Endpoint): Dialect {
+  const other = row.others?.find(({ ids }) => ids.test(id));
+  if (other !== undefined) return other.dialect;
+  if (row.moved === undefined || !moved || baseUrl.host === new URL(row.baseUrl).host) return row.dialect;
+  return row.moved;
+}
+
+async function createWire(setup: ModelSetup): Promise<Wire> {
+  const { row, id: model, endpoint, random } = setup;
+  const family = vendorId(row, model);
+  const facts = factsOf(family);
+  const provider = row.name;
+  const dialect = dialectOf(row, model, endpoint);
   switch (dialect.wire) {
     case 'anthropic-messages': {
       const { createAnthropicWire } = await import('./anthropic.ts');
-      return createAnthropicWire({ provider: name, model, facts, dialect, random });
+      const betas = row.headers?.['anthropic-beta']?.split(',') ?? [];
+      const files = {
+        http: setup.http,
+        baseUrl: endpoint.baseUrl,
+        credential: setup.credential,
+        headers: { ...commonHeaders(setup.userAgent), ...row.headers },
+        now: () => setup.clock.now(),
+      };
+      return createAnthropicWire({ provider, model, family, facts, dialect, betas, files, random });
+    }
+    case 'bedrock-converse': {
+      const { createConverseWire } = await import('./converse.ts');
+      return createConverseWire({ provider, model, facts, dialect, random });
     }
     case 'openai-completions': {
       const { createOpenAiWire } = await import('./openai-chat.ts');
       return createOpenAiWire({ model, baseUrl: endpoint.baseUrl, facts, dialect, random });
     }
+    case 'openai-responses': {
+      const { createResponsesWire } = await import('./openai-responses.ts');
+      return createResponsesWire({ provider, model, facts, dialect, random });
+    }
+    case 'google-generative-ai': {
+      const { createGeminiWire } = await import('./gemini.ts');
+      return createGeminiWire({ provider, model, facts, dialect, random });
+    }
   }
+}
+
+/** What the model's vendor calls it, by which its facts are found. */
+function vendorId(row: ProviderRow, id: string): string {
+  return row.vendorId?.exec(id)?.[1] ?? id;
 }
 
 /** Compression would only delay the small pieces that a stream is made of. */
