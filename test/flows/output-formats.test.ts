@@ -1,6 +1,7 @@
 // What a program reads: the three formats as the binary writes them, and that none of them calls a failure a success.
 
 import assert from 'node:assert/strict';
+import { test } from 'node:test';
 import type { Reply } from '../../src/dev/scenario.ts';
 import type { WireName } from '../../src/dev/wire.ts';
 import {

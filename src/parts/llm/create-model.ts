@@ -105,7 +105,7 @@ async function createWire(setup: ModelSetup): Promise<Wire> {
     }
     case 'openai-completions': {
       const { createOpenAiWire } = await import('./openai-chat.ts');
-      return createOpenAiWire({ model, baseUrl: endpoint.baseUrl, facts, dialect, random });
+      return createOpenAiWire({ provider, model, baseUrl: endpoint.baseUrl, facts, dialect, random });
     }
     case 'openai-responses': {
       const { createResponsesWire } = await import('./openai-responses.ts');
