@@ -11,6 +11,7 @@ export interface Usage {
   readonly cost: Cost;
 }
 
+/** `total` is what the provider said, where it did; then the classes need not add up to it. */
 export interface Cost {
   readonly input: number;
   readonly output: number;
@@ -39,10 +40,19 @@ export const NO_USAGE: Usage = {
   cost: NO_COST,
 };
 
-export function usageOf(tokens: TokenCounts, price?: Price): Usage {
+/** `costUsd` is what the provider itself says that it costs: it wins over the table. */
+export function usageOf(tokens: TokenCounts, price?: Price, costUsd?: number): Usage {
   const { input, output, cacheRead, cacheWrite } = tokens;
   const totalTokens = input + output + cacheRead + cacheWrite;
-  return { input, output, cacheRead, cacheWrite, totalTokens, cost: costOf(tokens, price) };
+  const cost = costOf(tokens, price);
+  return {
+    input,
+    output,
+    cacheRead,
+    cacheWrite,
+    totalTokens,
+    cost: costUsd === undefined ? cost : { ...cost, total: costUsd },
+  };
 }
 
 function costOf(tokens: TokenCounts, price: Price | undefined): Cost {
@@ -69,4 +79,31 @@ export function addUsage(a: Usage, b: Usage): Usage {
       total: a.cost.total + b.cost.total,
     },
   };
+}
+
+export type BudgetKind = 'run' | 'conversation' | 'day' | 'sender';
+
+/** A budget as it stands, in US dollars. */
+export interface BudgetState {
+  readonly kind: BudgetKind;
+  readonly limitUsd: number;
+  readonly spentUsd: number;
+}
+
+/** Requests that have something in common, added up. */
+export interface UsageSummary {
+  /** What they have in common: a day, a model, a session. */
+  readonly key: string;
+  /** Tries, the failed ones among them. */
+  readonly requests: number;
+  readonly failures: number;
+  readonly tokens: TokenCounts;
+  readonly costUsd: number;
+  /** An estimate of what answers that broke off cost beside it. */
+  readonly unreportedUsd: number;
+  /** Requests that used tokens whose price nobody knew. */
+  readonly unpriced: number;
+  /** Medians, absent where nothing was measured. */
+  readonly ttftMs?: number;
+  readonly tokensPerSecond?: number;
 }
