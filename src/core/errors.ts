@@ -29,6 +29,7 @@ interface ErrorRow {
 
 export const ERRORS = {
   usage: { exit: 'usage', hint: 'Run `crab --help` to see what is accepted.' },
+  'settings-invalid': { exit: 'usage', hint: 'Mend the file; nothing was started.' },
   'input-empty': { exit: 'input', hint: 'Give a prompt as an argument or on standard input.' },
   'input-too-large': { exit: 'input', hint: 'Put the text in a file and name the file in the prompt.' },
   'input-not-text': { exit: 'input', hint: 'Send UTF-8 text, or name the file in the prompt.' },
