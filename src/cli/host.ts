@@ -83,5 +83,9 @@ function lazyModels(env: Environment): Models {
       models ??= load();
       return (await models).resolve(name);
     },
+    async list(provider) {
+      models ??= load();
+      return (await models).list(provider);
+    },
   };
 }

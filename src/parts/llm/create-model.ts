@@ -3,9 +3,8 @@
 
 import type { Credential } from '../../core/credential.ts';
 import type { Clock } from '../../core/host.ts';
-import type { Model } from '../../core/model.ts';
+import type { Model, ModelFacts } from '../../core/model.ts';
 import { below, type Endpoint, type Environment } from './endpoint.ts';
-import { factsOf } from './facts.ts';
 import type { Http } from './http.ts';
 import type { ProviderRow } from './provider-row.ts';
 import { retriesFrom } from './retry.ts';
@@ -15,6 +14,10 @@ import type { Wire } from './wire.ts';
 export interface ModelSetup {
   readonly row: ProviderRow;
   readonly id: string;
+  /** What is known of the model before its server is asked. */
+  readonly facts: ModelFacts;
+  /** Whether its server runs on this machine. */
+  readonly local: boolean;
   readonly endpoint: Endpoint;
   /** Undefined for a server that needs none. */
   readonly credential: Credential | undefined;
@@ -49,14 +52,13 @@ export async function createModel(setup: ModelSetup): Promise<Model> {
     random,
   });
   return {
-    info: { provider: row.name, id, api: wire.api, ...factsOf(id) },
+    info: { provider: row.name, id, api: wire.api, ...setup.facts, ...(setup.local && { local: true }) },
     stream,
     ...(credential !== undefined && { credential: credential.source }),
   };
 }
 
-async function createWire({ row, id: model, endpoint, random }: ModelSetup): Promise<Wire> {
-  const facts = factsOf(model);
+async function createWire({ row, id: model, facts, endpoint, random }: ModelSetup): Promise<Wire> {
   const { dialect, name } = row;
   switch (dialect.wire) {
     case 'anthropic-messages': {

@@ -6,7 +6,12 @@ import type { Effort } from '../../core/model.ts';
 
 export interface ProviderRow {
   readonly name: string;
+  /** Where there is no address that everybody has, an example of one. */
   readonly baseUrl: string;
+  /** Everybody has an address of their own: `baseUrlKey` must be set. */
+  readonly ownAddress?: true;
+  /** `baseUrl` is the person's own choice. */
+  readonly ownUrl?: true;
   /** The variable that replaces `baseUrl`; absent where there is none. */
   readonly baseUrlKey?: string;
   /** Suffixes of a base URL that people paste from examples; stripped, longest first. */
@@ -14,6 +19,10 @@ export interface ProviderRow {
   readonly auth: AuthScheme;
   /** A base URL of one's own needs no credential: a local server. */
   readonly keyless: boolean;
+  /** A server on this machine: its usual address, too, needs no credential. */
+  readonly local?: true;
+  /** Only who names it gets it: its variable is often set for another purpose, or it has none at all. */
+  readonly onlyNamed?: true;
   /** The variable that names the model when nobody else does. */
   readonly modelKey?: string;
   /** Absent where there is none that everybody has. */
@@ -22,10 +31,21 @@ export interface ProviderRow {
   readonly listsModels: boolean;
   /** Bare ids that mean this provider. */
   readonly ids?: RegExp;
+  /** Ids that mean this provider before any pattern does. */
+  readonly models?: readonly string[];
+  /** The section of the catalogue that lists what it sells; its name when absent. */
+  readonly catalogue?: string;
+  /** Where the server tells what it knows of a model. */
+  readonly probe?: ProbeName;
+  /** What makes the context window larger, as the rest of a sentence; for servers that have to be told. */
+  readonly widen?: string;
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly dialect: AnthropicDialect | OpenAiDialect;
 }
+
+/** `list`: its list of models; the others are addresses of certain servers. */
+export type ProbeName = 'list' | 'ollama' | 'llamacpp' | 'lmstudio' | 'litellm';
 
 export interface AnthropicDialect {
   readonly wire: 'anthropic-messages';

@@ -8,6 +8,7 @@ import { NO_SETTINGS } from '../../core/settings.ts';
 import { NO_USAGE } from '../../core/usage.ts';
 import { createCredentials } from '../auth/credentials.ts';
 import { createModels, type ModelsOptions } from './models.ts';
+import { PROVIDERS } from './providers.ts';
 
 export interface Received {
   readonly method: string;
@@ -77,6 +78,8 @@ export function testModels(options: Partial<ModelsOptions> = {}): ReturnType<typ
     clock: instantClock(),
     random: () => 0.5,
     userAgent: 'crab/test',
+    // What happens to run on this machine is nobody's test.
+    providers: PROVIDERS.filter(({ local }) => !local),
     ...options,
   });
 }

@@ -1,0 +1,170 @@
+// Providers as a person's settings have them: a row of their own, or what differs for a built-in one. A new server of
+// a known wire is an entry there and no code, so whatever cannot be meant is refused here, by the name of its key.
+
+import type { AuthScheme, KeyStyle } from '../../core/credential.ts';
+import { CrabError } from '../../core/errors.ts';
+import type { OAuthSettings, ProviderSettings, Settings } from '../../core/settings.ts';
+import { parseBaseUrl } from './endpoint.ts';
+import { PLAIN_CHAT } from './local-providers.ts';
+import type { ProviderRow } from './provider-row.ts';
+import { withQuirks } from './quirks.ts';
+
+type Dialect = ProviderRow['dialect'];
+
+const NAME = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9])?$/;
+const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
+const MODEL = /^[\x21-\x7e]+$/;
+
+/** The rows that settings make of the built-in ones: the person's own come first. Throws `settings-invalid`. */
+export function withOwnProviders(
+  builtIn: readonly ProviderRow[],
+  settings: Pick<Settings, 'providers'>,
+): readonly ProviderRow[] {
+  const own: ProviderRow[] = [];
+  const changed = new Map<string, ProviderRow>();
+  for (const [name, entry] of Object.entries(settings.providers)) {
+    const row = builtIn.find((each) => each.name === name);
+    if (row === undefined) own.push(changedRow(freshRow(name, entry, builtIn), entry));
+    else changed.set(name, changedRow(withApi(row, entry, builtIn), entry));
+  }
+  const rows = [...own, ...builtIn.map((row) => changed.get(row.name) ?? row)];
+  refuseDuplicates(rows);
+  return rows;
+}
+
+function freshRow(name: string, entry: ProviderSettings, builtIn: readonly ProviderRow[]): ProviderRow {
+  if (!NAME.test(name)) {
+    throw invalid(JSON.stringify(name), 'is no name of a provider: letters, digits, dots and dashes are.');
+  }
+  const { baseUrl, api = PLAIN_CHAT.wire } = entry;
+  if (baseUrl === undefined) {
+    throw invalid(`${name}.base_url`, `is missing, and there is no built-in provider ${name}.`);
+  }
+  const model = likeOf(api, name, builtIn);
+  const needsKey = [entry.apiKeyEnv, entry.apiKey, entry.apiKeyHelper, entry.oauth].some(
+    (from) => from !== undefined,
+  );
+  const variable = `${name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}_API_KEY`;
+  return {
+    name,
+    baseUrl,
+    endpoints: model.endpoints,
+    auth: { kind: 'key', variables: [{ name: variable, style: model.style }], style: model.style },
+    keyless: !needsKey,
+    listsModels: true,
+    probe: 'list',
+    dialect: model.dialect,
+  };
+}
+
+interface Like {
+  readonly endpoints: readonly string[];
+  readonly style: KeyStyle;
+  readonly dialect: Dialect;
+}
+
+/** What all providers of a wire have in common. */
+function likeOf(api: string, name: string, builtIn: readonly ProviderRow[]): Like {
+  const rows = builtIn.filter(({ dialect }) => dialect.wire === api);
+  const row = rows.find(({ auth }) => auth.kind === 'key') ?? rows[0];
+  if (row === undefined) {
+    const known = [...new Set(builtIn.map(({ dialect }) => dialect.wire))].join(', ');
+    throw invalid(`${name}.api`, `${JSON.stringify(api)} is not known: there are ${known}.`);
+  }
+  const style = row.auth.kind === 'key' ? row.auth.style : 'bearer';
+  const dialect = row.dialect.wire === PLAIN_CHAT.wire ? PLAIN_CHAT : row.dialect;
+  return { endpoints: row.endpoints, style, dialect };
+}
+
+function withApi(row: ProviderRow, { api }: ProviderSettings, builtIn: readonly ProviderRow[]): ProviderRow {
+  if (api === undefined || api === row.dialect.wire) return row;
+  const { dialect, endpoints } = likeOf(api, row.name, builtIn);
+  return { ...row, dialect, endpoints };
+}
+
+function changedRow(row: ProviderRow, entry: ProviderSettings): ProviderRow {
+  const { name } = row;
+  const { baseUrl, headers, models, defaultModel, quirks } = entry;
+  for (const id of [...(models ?? []), ...(defaultModel === undefined ? [] : [defaultModel])]) {
+    if (!MODEL.test(id)) throw invalid(`${name}.models`, `${JSON.stringify(id)} is not the name of a model.`);
+  }
+  return {
+    ...row,
+    auth: authOf(row, entry),
+    ...(baseUrl !== undefined && { baseUrl: checkedUrl(baseUrl, row), ownUrl: true as const }),
+    ...(headers !== undefined && { headers: { ...row.headers, ...checkedHeaders(headers, name) } }),
+    ...(models !== undefined && { models }),
+    ...(defaultModel !== undefined && { defaultModel }),
+    ...(quirks !== undefined && { dialect: withQuirks(row.dialect, quirks, `providers.${name}.quirks`) }),
+  };
+}
+
+function authOf({ name, auth }: ProviderRow, entry: ProviderSettings): AuthScheme {
+  const { apiKeyEnv, apiKey, apiKeyHelper, oauth, region, profile, project } = entry;
+  if (auth.kind !== 'key') return auth;
+  for (const [key, value] of Object.entries({ region, profile, project })) {
+    if (value !== undefined) throw invalid(`${name}.${key}`, `means nothing to ${name}, which takes a key.`);
+  }
+  if (apiKeyEnv !== undefined && !VARIABLE.test(apiKeyEnv)) {
+    throw invalid(`${name}.api_key_env`, 'is not the name of an environment variable.');
+  }
+  return {
+    ...auth,
+    ...(apiKeyEnv !== undefined && { variables: [{ name: apiKeyEnv, style: auth.style }] }),
+    ...(apiKey !== undefined && { literal: apiKey }),
+    ...(apiKeyHelper !== undefined && { helper: apiKeyHelper }),
+    ...(oauth !== undefined && { oauth: clientOf(oauth, name) }),
+  };
+}
+
+function clientOf({ scopes = [], ...client }: OAuthSettings, name: string) {
+  for (const [key, value] of Object.entries({
+    authorize_url: client.authorizeUrl,
+    token_url: client.tokenUrl,
+  })) {
+    const url = URL.canParse(value) ? new URL(value) : undefined;
+    const safe = url?.protocol === 'https:' || (url?.protocol === 'http:' && url.hostname === '127.0.0.1');
+    if (!safe) throw invalid(`${name}.oauth.${key}`, 'is not an https URL.');
+  }
+  return { ...client, scopes };
+}
+
+function checkedUrl(text: string, row: ProviderRow): string {
+  try {
+    return parseBaseUrl(text, `providers.${row.name}.base_url`, row).href;
+  } catch (thrown) {
+    if (!(thrown instanceof CrabError)) throw thrown;
+    throw new CrabError('settings-invalid', thrown.message, { hint: thrown.hint });
+  }
+}
+
+function checkedHeaders(
+  headers: Readonly<Record<string, string>>,
+  name: string,
+): Readonly<Record<string, string>> {
+  const lower: Record<string, string> = {};
+  for (const [header, value] of Object.entries(headers)) {
+    const fits = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(header) && /^[\t\x20-\x7e\x80-\xff]*$/.test(value);
+    if (!fits) throw invalid(`${name}.headers`, `has ${JSON.stringify(header)}, which no request can carry.`);
+    lower[header.toLowerCase()] = value;
+  }
+  return lower;
+}
+
+/** A bare name must mean one provider. */
+function refuseDuplicates(rows: readonly ProviderRow[]): void {
+  const owners = new Map<string, string>();
+  for (const { name, models = [] } of rows) {
+    for (const id of new Set(models)) {
+      const owner = owners.get(id);
+      if (owner !== undefined) {
+        throw invalid(`${name}.models`, `has ${JSON.stringify(id)}, which is a model of ${owner} already.`);
+      }
+      owners.set(id, name);
+    }
+  }
+}
+
+function invalid(key: string, what: string): CrabError {
+  return new CrabError('settings-invalid', `providers.${key} ${what}`);
+}
