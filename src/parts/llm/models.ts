@@ -100,6 +100,7 @@ export function createModels(options: ModelsOptions): Models {
     if (asks === undefined && !isOwn) return model;
     const own: OwnModel = onOwnServer(model, {
       name: `${row.name} at ${endpoint.baseUrl.host}`,
+      local,
       probe: async (signal) => (asks?.probe === undefined ? {} : probe(asks.probe, id, server, signal)),
       fixed,
       widen: asks?.widen,

@@ -51,8 +51,8 @@ function freshRow(name: string, entry: ProviderSettings, builtIn: readonly Provi
     endpoints: model.endpoints,
     auth: { kind: 'key', variables: [{ name: variable, style: model.style }], style: model.style },
     keyless: !needsKey,
-    listsModels: true,
-    probe: 'list',
+    listsModels: model.listsModels,
+    ...(model.listsModels && { probe: 'list' as const }),
     dialect: model.dialect,
   };
 }
@@ -60,6 +60,7 @@ function freshRow(name: string, entry: ProviderSettings, builtIn: readonly Provi
 interface Like {
   readonly endpoints: readonly string[];
   readonly style: KeyStyle;
+  readonly listsModels: boolean;
   readonly dialect: Dialect;
 }
 
@@ -73,7 +74,7 @@ function likeOf(api: string, name: string, builtIn: readonly ProviderRow[]): Lik
   }
   const style = row.auth.kind === 'key' ? row.auth.style : 'bearer';
   const dialect = row.dialect.wire === PLAIN_CHAT.wire ? PLAIN_CHAT : row.dialect;
-  return { endpoints: row.endpoints, style, dialect };
+  return { endpoints: row.endpoints, style, listsModels: row.listsModels, dialect };
 }
 
 function withApi(row: ProviderRow, { api }: ProviderSettings, builtIn: readonly ProviderRow[]): ProviderRow {

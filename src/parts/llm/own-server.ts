@@ -11,11 +11,14 @@ import type {
   ModelRequest,
   StreamModel,
 } from '../../core/model.ts';
+import type { TokenCounts } from '../../core/usage.ts';
 import { type Cut, PromptCuts } from './prompt-cut.ts';
 
 export interface OwnServer {
   /** As people know it, such as `ollama at 127.0.0.1:11434`. */
   readonly name: string;
+  /** It costs next to nothing to ask, and what it says changes with what it has loaded. */
+  readonly local: boolean;
   /** What the server says of the model; empty when it says nothing. Never rejects. */
   probe(signal: AbortSignal): Promise<ModelFacts>;
   /** What the person's settings say: it wins over the server. */
@@ -26,33 +29,38 @@ export interface OwnServer {
   readonly introduction: string | undefined;
 }
 
-/** Milliseconds that anybody waits for a probe. */
-const PATIENCE_MS = 500;
-/** A server that is asked for the third time what it did not say twice will not say it. */
-const MOST_PROBES = 3;
+/** Milliseconds that a probe may take. */
+const PATIENCE = { local: 500, remote: 2_000 } as const;
+/** A server that did not say its window so often will not say it. */
+const MOST_PROBES = { local: 3, remote: 1 } as const;
 
 export interface OwnModel extends Model {
-  /** Asks the server, and waits for it for half a second at most. */
-  learn(): Promise<void>;
+  /** Asks the server, for half a second at most where it runs here. */
+  learn(signal?: AbortSignal): Promise<void>;
 }
 
 export function onOwnServer(model: Model, server: OwnServer): OwnModel {
+  const kind = server.local ? 'local' : 'remote';
   let info: ModelInfo = model.info;
   let window: number | undefined;
   let probes = 0;
-  let introduction = server.introduction;
+  let { introduction } = server;
   const cuts = new PromptCuts();
   const told = new WeakSet<Message>();
 
-  async function learn(): Promise<void> {
-    if (window !== undefined || probes++ >= MOST_PROBES) return;
-    const facts = await server.probe(AbortSignal.timeout(PATIENCE_MS));
+  async function learn(signal?: AbortSignal): Promise<void> {
+    const isKnown = server.local
+      ? window !== undefined
+      : info.contextWindow !== undefined && info.price !== undefined;
+    if (isKnown || probes++ >= MOST_PROBES[kind]) return;
+    const bound = AbortSignal.timeout(PATIENCE[kind]);
+    const facts = await server.probe(signal === undefined ? bound : AbortSignal.any([signal, bound]));
     window = facts.contextWindow;
     info = { ...info, ...facts, ...server.fixed };
   }
 
-  function noticeOf(request: ModelRequest, end: ModelChunk & { type: 'end' }): ModelChunk | undefined {
-    const cut = cuts.look(request, end.tokens, window);
+  function noticeOf(request: ModelRequest, tokens: TokenCounts): ModelChunk | undefined {
+    const cut = cuts.look(request, tokens, window);
     const [first] = request.messages;
     if (cut === undefined || first === undefined || told.has(first)) return undefined;
     told.add(first);
@@ -65,16 +73,22 @@ export function onOwnServer(model: Model, server: OwnServer): OwnModel {
       introduction = undefined;
       yield [{ type: 'notice', text }];
     }
-    for await (const batch of model.stream(request, signal)) {
-      const end = batch.at(-1);
-      if (end?.type !== 'end') {
-        yield batch;
-        continue;
+    const over = new AbortController();
+    const learning = server.local ? undefined : learn(over.signal);
+    try {
+      for await (const batch of model.stream(request, signal)) {
+        const end = batch.at(-1);
+        if (end?.type !== 'end') {
+          yield batch;
+          continue;
+        }
+        // A model that runs here is loaded by now, so that its server knows its window.
+        await (learning ?? learn(over.signal));
+        const notice = noticeOf(request, end.tokens);
+        yield notice === undefined ? batch : [...batch.slice(0, -1), notice, end];
       }
-      // The model is loaded by now, so the server knows its window, and what the answer costs is not yet reckoned.
-      await learn();
-      const notice = noticeOf(request, end);
-      yield notice === undefined ? batch : [...batch.slice(0, -1), notice, end];
+    } finally {
+      over.abort();
     }
   };
 
