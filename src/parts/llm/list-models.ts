@@ -104,7 +104,9 @@ function readList(text: string): readonly Listed[] | undefined {
     if (!isRecord(item)) return undefined;
     const id = item['id'] ?? item['name'];
     if (typeof id !== 'string') return undefined;
-    listed.push({ id: id.replace(/^models\//, ''), facts: factsIn(item) });
+    // What could not be named on a command line could do mischief on a terminal.
+    if (/^[\x21-\x7e]{1,200}$/.test(id))
+      listed.push({ id: id.replace(/^models\//, ''), facts: factsIn(item) });
   }
   return listed;
 }
