@@ -18,12 +18,9 @@ import {
 } from './endpoint.ts';
 import { createHttp, type Http, type HttpLimits } from './http.ts';
 import { knownOf, settledOf } from './known-facts.ts';
-import { firstOf, LIST_MS, listModels, type Server } from './list-models.ts';
+import type { Listed, Server } from './list-models.ts';
 import type { Preferred } from './list-providers.ts';
-import { findLocalServer, findLocalServers, type LocalServer } from './local-servers.ts';
-import { withOwnProviders } from './own-providers.ts';
-import { type OwnModel, onOwnServer } from './own-server.ts';
-import { probe } from './probe.ts';
+import type { LocalServer } from './local-servers.ts';
 import type { ProviderRow } from './provider-row.ts';
 import { PROVIDERS } from './providers.ts';
 
@@ -44,7 +41,7 @@ export interface ModelsOptions {
   readonly http?: Http;
 }
 
-/** What a name means, before anybody is asked. */
+/** What a name means, as far as the name says it. */
 interface Choice {
   readonly row: ProviderRow;
   /** Absent for the provider's default. */
@@ -53,13 +50,29 @@ interface Choice {
   readonly found?: LocalServer;
 }
 
-/** Throws `settings-invalid`. */
+/** What a name means. */
+interface Meant {
+  readonly server: Server;
+  readonly id: string;
+  /** Nobody chose it: its server was found here. */
+  readonly isFound: boolean;
+}
+
 export function createModels(options: ModelsOptions): Models {
   const { env, credentials, settings, clock, random, userAgent } = options;
-  const rows = withOwnProviders(options.providers ?? PROVIDERS, settings);
+  const builtIn = options.providers ?? PROVIDERS;
   const http = options.http ?? createHttp(options.limits);
   const looking = { env, http, userAgent };
   const once = rememberPromises();
+
+  // What most people never need is loaded when it is needed: providers of their own, and servers on their machine.
+
+  /** Throws `settings-invalid`. */
+  async function allRows(): Promise<readonly ProviderRow[]> {
+    if (Object.keys(settings.providers).length === 0) return builtIn;
+    const { withOwnProviders } = await import('./own-providers.ts');
+    return once('rows', async () => withOwnProviders(builtIn, settings));
+  }
 
   async function credentialOf(row: ProviderRow): Promise<Credential | undefined> {
     const found = await credentials.find({ provider: row.name, scheme: row.auth });
@@ -67,52 +80,11 @@ export function createModels(options: ModelsOptions): Models {
     return found;
   }
 
-  /** A server on this machine may listen on either version of IP. */
-  async function placeOf(row: ProviderRow): Promise<Endpoint> {
-    const endpoint = endpointOf(row, env);
-    if (!row.local) return endpoint;
-    const server = await once(`at ${row.name}`, () => findLocalServer(row, looking));
-    return server === undefined ? endpoint : { ...endpoint, baseUrl: server.baseUrl };
-  }
-
-  async function defaultModel(server: Server): Promise<string> {
-    const { row, endpoint } = server;
-    const chosen = row.modelKey === undefined ? undefined : env[row.modelKey]?.trim();
-    if (chosen) return chosen;
-    const own = settings.providers[row.name]?.defaultModel ?? (row.ownUrl ? row.models?.[0] : undefined);
-    if (own !== undefined) return own;
-    const asks = row.listsModels && (endpoint.moved || row.local);
-    if (row.defaultModel !== undefined && !asks) return row.defaultModel;
-    const signal = AbortSignal.timeout(isLoopback(endpoint.baseUrl) ? LIST_MS.local : LIST_MS.remote);
-    return firstOf(await listModels(server, signal), server).id;
-  }
-
-  async function make(server: Server, id: string, found: LocalServer | undefined): Promise<Model> {
-    const { row, endpoint, credential } = server;
-    const local = isLoopback(endpoint.baseUrl);
-    const fixed = settledOf(row, id, settings);
-    const facts = { ...knownOf(row, id, local && credential === undefined), ...fixed };
-    const { maxRetries } = options;
-    const setup = { row, id, endpoint, credential, http, env, clock, random, userAgent, maxRetries };
-    const model = await createModel({ ...setup, facts, local });
-    const asks = probeOf(row, endpoint.baseUrl, rows);
-    const isOwn = local && credential === undefined;
-    if (asks === undefined && !isOwn) return model;
-    const own: OwnModel = onOwnServer(model, {
-      name: `${row.name} at ${endpoint.baseUrl.host}`,
-      local,
-      probe: async (signal) => (asks?.probe === undefined ? {} : probe(asks.probe, id, server, signal)),
-      fixed,
-      widen: asks?.widen,
-      introduction: found && `No key is set, so ${id} is asked, which ${row.name} serves on this machine.`,
-    });
-    if (local) await own.learn();
-    return own;
-  }
-
   async function chosen(name: string | undefined): Promise<Choice> {
+    const rows = await allRows();
     const choice = choose(name, rows, options);
     if (choice !== undefined) return choice;
+    const { findLocalServers } = await import('./local-servers.ts');
     for await (const found of findLocalServers(rows, looking)) {
       const has = name === undefined ? found.models.length > 0 : found.models.some(({ id }) => id === name);
       if (has) return { row: found.row, found, ...(name !== undefined && { id: name }) };
@@ -120,47 +92,89 @@ export function createModels(options: ModelsOptions): Models {
     throw missing(rows, env);
   }
 
+  /** A server on this machine may listen on either version of IP. */
+  async function lookFor(row: ProviderRow): Promise<LocalServer | undefined> {
+    if (!row.local) return undefined;
+    const { findLocalServer } = await import('./local-servers.ts');
+    return once(`at ${row.name}`, () => findLocalServer(row, looking));
+  }
+
+  async function defaultModel(server: Server, listed: readonly Listed[] | undefined): Promise<string> {
+    const { row, endpoint } = server;
+    const named = row.modelKey === undefined ? undefined : env[row.modelKey]?.trim();
+    if (named) return named;
+    const set = settings.providers[row.name]?.defaultModel ?? (row.ownUrl ? row.models?.[0] : undefined);
+    if (set !== undefined) return set;
+    const asks = row.listsModels && (endpoint.moved || row.local);
+    if (row.defaultModel !== undefined && !asks) return row.defaultModel;
+    const { firstOf, LIST_MS, listModels } = await import('./list-models.ts');
+    const signal = AbortSignal.timeout(isLoopback(endpoint.baseUrl) ? LIST_MS.local : LIST_MS.remote);
+    return firstOf(listed ?? (await listModels(server, signal)), server).id;
+  }
+
   /** Throws `CrabError` where the name leads nowhere. */
-  async function meant(name: string | undefined) {
+  async function meant(name: string | undefined): Promise<Meant> {
     const { row, id: named, found } = await chosen(name?.trim() || settings.model?.trim() || undefined);
-    const endpoint = found === undefined ? await placeOf(row) : { baseUrl: found.baseUrl, moved: false };
+    const place = endpointOf(row, env);
+    const here = found ?? (await lookFor(row));
+    const endpoint: Endpoint = here === undefined ? place : { ...place, baseUrl: here.baseUrl };
     const server = { row, endpoint, credential: await credentialOf(row), http, userAgent };
-    const id = named ?? (await once(row.name, () => defaultModel(server)));
-    return { row, id, server, found };
+    const id = named ?? (await once(row.name, () => defaultModel(server, here?.models)));
+    return { server, id, isFound: found !== undefined };
+  }
+
+  async function make({ server, id, isFound }: Meant): Promise<Model> {
+    const { row, endpoint, credential } = server;
+    const local = isLoopback(endpoint.baseUrl);
+    const isFree = local && credential === undefined;
+    const fixed = settledOf(row, id, settings);
+    const facts = { ...knownOf(row, id, isFree), ...fixed };
+    const { maxRetries } = options;
+    const setup = { row, id, endpoint, credential, http, env, clock, random, userAgent, maxRetries };
+    const model = await createModel({ ...setup, facts, local });
+    const teller = tellerOf(row, endpoint.baseUrl, await allRows());
+    if (teller === undefined && !isFree) return model;
+    const [{ onOwnServer }, { probe }] = await Promise.all([import('./own-server.ts'), import('./probe.ts')]);
+    const watched = onOwnServer(model, {
+      name: `${row.name} at ${endpoint.baseUrl.host}`,
+      local,
+      probe: async (signal) => (teller?.probe === undefined ? {} : probe(teller.probe, id, server, signal)),
+      fixed,
+      widen: teller?.widen,
+      introduction: isFound
+        ? `No key is set, so ${id} is asked, which ${row.name} serves on this machine.`
+        : undefined,
+    });
+    if (local) await watched.learn();
+    return watched;
   }
 
   /** What is asked when nobody names a model; undefined where nothing could be. */
   async function preferred(): Promise<Preferred | undefined> {
     try {
-      const { row, id } = await meant(undefined);
-      return { provider: row.name, id };
+      const { server, id } = await meant(undefined);
+      return { provider: server.row.name, id };
     } catch (thrown) {
-      if (thrown instanceof CrabError) return undefined;
+      if (thrown instanceof CrabError && thrown.code !== 'settings-invalid') return undefined;
       throw thrown;
     }
   }
 
   return {
     async resolve(name) {
-      const { row, id, server, found } = await meant(name);
-      return once(`${row.name}/${id}`, () => make(server, id, found));
+      const model = await meant(name);
+      return once(`${model.server.row.name}/${model.id}`, () => make(model));
     },
     async list(provider) {
       const { listProviders } = await import('./list-providers.ts');
-      return listProviders({
-        ...looking,
-        rows,
-        credentials,
-        settings,
-        provider,
-        preferred: await preferred(),
-      });
+      const [rows, first] = [await allRows(), await preferred()];
+      return listProviders({ ...looking, rows, credentials, settings, provider, preferred: first });
     },
   };
 }
 
 /** Who tells more of a model: the row itself, or that of the server which usually listens at this port. */
-function probeOf(
+function tellerOf(
   row: ProviderRow,
   baseUrl: URL,
   rows: readonly ProviderRow[],
