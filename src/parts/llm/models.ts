@@ -84,6 +84,10 @@ export function createModels(options: ModelsOptions): Models {
     const rows = await allRows();
     const choice = choose(name, rows, options);
     if (choice !== undefined) return choice;
+    return once(`here ${name ?? ''}`, () => findHere(name, rows));
+  }
+
+  async function findHere(name: string | undefined, rows: readonly ProviderRow[]): Promise<Choice> {
     const { findLocalServers } = await import('./local-servers.ts');
     for await (const found of findLocalServers(rows, looking)) {
       const has = name === undefined ? found.models.length > 0 : found.models.some(({ id }) => id === name);
