@@ -48,7 +48,8 @@ Rules
 const ENVIRONMENT = `Environment
   ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN, ANTHROPIC_BASE_URL, ANTHROPIC_MODEL
   OPENAI_API_KEY, OPENAI_BASE_URL, OPENAI_MODEL
-  OLLAMA_HOST        where Ollama listens (default 127.0.0.1:11434)
+  DEEPSEEK_API_KEY, MISTRAL_API_KEY, OPENROUTER_API_KEY, OLLAMA_BASE_URL and so on: docs/guide/providers.md
+                     lists every provider with its variables
   CRAB_MAX_RETRIES   tries again after a failure, 0 to 10 (default 4)
   CRAB_HOME          where sessions and caches are kept (default ~/.crab)
   NO_COLOR           no colours`;

@@ -229,6 +229,7 @@ export const CATALOGUE: Readonly<Record<string, Section>> = {
     closed: false,
     models: {
       'deepseek-flash': model(1_000_000, 384_000, 'image thinking', [0.3, 1.2, 0.006]),
+      'deepseek-v4-flash': model(1_000_000, 384_000, 'image thinking', [0.3, 1.2, 0.006]),
       'deepseek-v4-pro': model(1_000_000, 384_000, 'thinking'),
     },
   },
@@ -286,7 +287,7 @@ export const CATALOGUE: Readonly<Record<string, Section>> = {
       'glm-5': model(204_800, 131_072, 'thinking', [1, 3.2, 0.2]),
     },
   },
-  qwen: {
+  dashscope: {
     closed: false,
     models: {
       'qwen3-coder-flash': model(1_000_000, 65_536, ''),

@@ -52,7 +52,14 @@ export async function createModel(setup: ModelSetup): Promise<Model> {
     random,
   });
   return {
-    info: { provider: row.name, id, api: wire.api, ...setup.facts, ...(setup.local && { local: true }) },
+    info: {
+      provider: row.name,
+      id,
+      api: wire.api,
+      ...setup.facts,
+      ...(wire.structured === true && { structured: true }),
+      ...(setup.local && { local: true }),
+    },
     stream,
     ...(credential !== undefined && { credential: credential.source }),
   };
@@ -67,7 +74,7 @@ async function createWire({ row, id: model, facts, endpoint, random }: ModelSetu
     }
     case 'openai-completions': {
       const { createOpenAiWire } = await import('./openai-chat.ts');
-      return createOpenAiWire({ model, baseUrl: endpoint.baseUrl, facts, dialect, random });
+      return createOpenAiWire({ provider: name, model, baseUrl: endpoint.baseUrl, facts, dialect, random });
     }
   }
 }

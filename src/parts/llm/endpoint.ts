@@ -14,21 +14,23 @@ export interface Endpoint {
 
 /** Throws `usage`. */
 export function endpointOf(row: ProviderRow, env: Environment): Endpoint {
-  const { baseUrlKey: key } = row;
+  const { baseUrlKey: key, hostKey } = row;
   const own = key === undefined ? undefined : env[key];
   if (key !== undefined && isSet(own)) return { baseUrl: parseBaseUrl(own, key, row), moved: true };
-  if (row.ownAddress && !row.ownUrl) {
-    throw new CrabError('usage', `${row.name} has no address that everybody shares.`, {
-      hint: `Set ${key ?? `providers.${row.name}.base_url`} to one such as ${row.baseUrl}.`,
+  const host = hostKey === undefined ? undefined : env[hostKey];
+  if (hostKey !== undefined && isSet(host)) return { baseUrl: parseHost(host, hostKey, row), moved: true };
+  if (row.ownAddress === true && !row.ownUrl)
+    throw new CrabError('usage', `There is no address of ${row.name} that everybody has.`, {
+      hint: `Set ${row.baseUrlKey} to yours, such as ${row.baseUrl}.`,
     });
-  }
   return { baseUrl: new URL(row.baseUrl), moved: row.ownUrl === true };
 }
 
-/** Whether this provider may be chosen for somebody who named none. */
+/** Whether a provider that nobody named may be taken. */
 export function hasAccess(row: ProviderRow, env: Environment, credentials: Credentials): boolean {
-  if (row.onlyNamed) return false;
-  return hasCredential(row, credentials) || (row.keyless && isMoved(row, env));
+  if (row.keyless && isMoved(row, env)) return true;
+  if (row.onlyNamed === true || (row.ownAddress === true && !isMoved(row, env))) return false;
+  return hasCredential(row, credentials);
 }
 
 export function hasCredential({ name, auth }: ProviderRow, credentials: Credentials): boolean {
@@ -44,35 +46,35 @@ function isMoved({ ownUrl, baseUrlKey }: ProviderRow, env: Environment): boolean
   return ownUrl === true || (baseUrlKey !== undefined && isSet(env[baseUrlKey]));
 }
 
-/** More than these would bury what to do. */
-const NAMED_KEYS = 4;
+/** Of so many providers each is named; of more, the first, which are those that most people have. */
+const NAMED = 2;
 
 /** Names the variables that would have helped. */
 export function missing(rows: readonly ProviderRow[], env: Environment): CrabError {
-  const keyed = rows.filter(({ auth }) => auth.kind === 'key' && auth.variables.length > 0);
-  const keys = keyed.flatMap(({ auth }) =>
-    auth.kind === 'key' ? auth.variables.map(({ name }) => name) : [],
-  );
-  const also = rows
-    .filter(({ keyless, local, baseUrlKey }) => keyless && !local && baseUrlKey !== undefined)
+  const all = rows.flatMap(keysOf);
+  const empty = all.filter((key) => env[key] !== undefined);
+  const named = rows.slice(0, NAMED);
+  const keys = named.flatMap(keysOf);
+  const others = rows.length - named.length;
+  const also = named
+    .filter(({ keyless, baseUrlKey }) => keyless && baseUrlKey !== undefined)
     .map(({ baseUrlKey }) => `${baseUrlKey} for a local server`);
-  const few = keys.length <= NAMED_KEYS;
-  const hint = few ? { hint: `Set ${[...keys, ...also].join(' or ')}.` } : {};
-  const empty = keys.filter((key) => env[key] !== undefined);
+  const more = others === 0 ? '' : ` \`${GUIDE}\` lists ${others} providers more.`;
+  const hint = `Set ${[...(empty.length > 0 ? empty : keys), ...also].join(' or ')}.${more}`;
   if (empty.length > 0) {
     const verb = empty.length === 1 ? 'is' : 'are';
-    return new CrabError('auth-missing', `${empty.join(' and ')} ${verb} set, but empty.`, hint);
+    return new CrabError('auth-missing', `${empty.join(' and ')} ${verb} set, but empty.`, { hint });
   }
-  const who = few ? keyed.map(({ name }) => name).join(' or ') : 'any provider';
-  const more = few ? '' : ` and ${keys.length - NAMED_KEYS} more`;
-  const named = keys.slice(0, NAMED_KEYS).join(', ');
-  if (keys.length > 0) {
-    return new CrabError('auth-missing', `There is no key for ${who}: none of ${named}${more} is set.`, hint);
-  }
-  const name = rows.map((row) => row.name).join(' or ');
-  return new CrabError('auth-missing', `There is no credential for ${name}.`, {
-    hint: `Run \`crab auth login ${rows[0]?.name ?? 'PROVIDER'}\`.`,
-  });
+  const who = named.map(({ name }) => name).join(' or ');
+  const rest = others === 0 ? '' : `, nor for one of ${others} others`;
+  const text = `There is no key for ${who}: none of ${keys.join(', ')} is set${rest}.`;
+  return new CrabError('auth-missing', text, { hint });
+}
+
+const GUIDE = 'docs/guide/providers.md';
+
+function keysOf({ auth }: ProviderRow): readonly string[] {
+  return auth.kind === 'key' ? auth.variables.map(({ name }) => name) : [];
 }
 
 function isSet(value: string | undefined): value is string {
@@ -81,14 +83,17 @@ function isSet(value: string | undefined): value is string {
 
 /** Throws `usage`. `from` is where the text was found, for errors. */
 export function parseBaseUrl(text: string, from: string, row: ProviderRow): URL {
-  const url = row.local ? parseHost(text.trim(), row) : parse(text.trim());
+  return checked(parse(text.trim()), from, row);
+}
+
+function checked(url: URL | undefined, from: string, row: ProviderRow): URL {
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
     throw new CrabError('usage', `${from} is not an http or https URL.`, {
       hint: `Set it to an address such as ${row.baseUrl}.`,
     });
   }
   if (url.username !== '' || url.password !== '') {
-    const keys = row.auth.kind === 'key' ? row.auth.variables.map(({ name }) => name) : [];
+    const keys = keysOf(row);
     throw new CrabError('usage', `${from} must not hold a user name or a password.`, {
       hint: keys.length === 0 ? 'Leave them out.' : `Set ${keys.join(' or ')} instead.`,
     });
@@ -103,18 +108,19 @@ function parse(text: string): URL | undefined {
 }
 
 /**
- * The address of a server on this machine, as its own variable has it: a scheme, a port and a path may be missing, and
- * where it listens on every address, this machine is asked (ollama's `OLLAMA_HOST`).
+ * The address of a server, as its own variable has it: a scheme, a port and a path may be missing, and where it listens on
+ * every address, this machine is asked (ollama's `OLLAMA_HOST`).
  */
-function parseHost(text: string, row: ProviderRow): URL | undefined {
+function parseHost(given: string, from: string, row: ProviderRow): URL {
+  const text = given.trim();
   const usual = new URL(row.baseUrl);
   const whole = /^[a-z]+:\/\//i.test(text);
   const url = parse(whole ? text : `http://${text.startsWith(':') ? `${usual.hostname}${text}` : text}`);
-  if (url === undefined) return undefined;
+  if (url === undefined) return checked(url, from, row);
   if (!whole && !/:\d+(?:\/|$)/.test(text)) url.port = usual.port;
   if (url.hostname === '0.0.0.0' || url.hostname === '[::]') url.hostname = usual.hostname;
   if (url.pathname === '/') url.pathname = usual.pathname;
-  return url;
+  return checked(url, from, row);
 }
 
 export function isLoopback({ hostname }: URL): boolean {

@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NO_SETTINGS, type Settings } from '../../core/settings.ts';
 import { CATALOGUE } from './catalogue.ts';
-import { LOCAL_PROVIDERS } from './local-providers.ts';
 import { PROVIDERS } from './providers.ts';
 import { type Received, serve, testModels } from './testing.ts';
 
-const REMOTE = PROVIDERS.filter(({ local }) => !local);
+const LOCAL_ROWS = PROVIDERS.filter(({ local }) => local);
+/** Two are enough to see how many are listed. */
+const PAIR = PROVIDERS.slice(0, 2);
 
 /** Lists of servers, by path. */
 function lists(shapes: Readonly<Record<string, unknown>>) {
@@ -18,7 +19,7 @@ function lists(shapes: Readonly<Record<string, unknown>>) {
 }
 
 test('every provider is listed with what is known of its models, and what is missing', async () => {
-  const listings = await testModels({ env: { ANTHROPIC_API_KEY: 'sk-1' } }).list();
+  const listings = await testModels({ env: { ANTHROPIC_API_KEY: 'sk-1' }, providers: PAIR }).list();
   assert.deepEqual(
     listings.map(({ models, ...rest }) => ({ ...rest, models: models.length })),
     [
@@ -84,7 +85,7 @@ test('a server’s own list, with its own figures, and what the settings say of 
     models: { 'acme/tiny': { contextWindow: 4096 }, 'acme/further': {}, 'other/x': {} },
     model: 'acme/tiny',
   };
-  const models = testModels({ env: { ACME_KEY: 'k' }, settings });
+  const models = testModels({ env: { ACME_KEY: 'k' }, settings, providers: PAIR });
   assert.deepEqual(await models.list('acme'), [
     {
       provider: 'acme',
@@ -123,7 +124,7 @@ test('one that fails says why, and hides nobody', async () => {
     ...NO_SETTINGS,
     providers: { bad: { baseUrl: `${broken.url}/v1` }, good: { baseUrl: `${good.url}/v1` } },
   };
-  const listings = await testModels({ settings }).list();
+  const listings = await testModels({ settings, providers: PAIR }).list();
   const seen = listings.map(({ provider, failure, models }) => [
     provider,
     failure?.code,
@@ -141,11 +142,11 @@ test('a server of this machine is listed when it runs, also beside a key, and co
   await using server = await lists({
     '/v1/models': { data: [{ id: 'qwen3:4b' }] },
   });
-  const rows = LOCAL_PROVIDERS.map((row) => ({
+  const rows = LOCAL_ROWS.map((row) => ({
     ...row,
     baseUrl: row.name === 'vllm' ? `${server.url}/v1` : 'http://127.0.0.1:1/v1',
   }));
-  const models = testModels({ env: { ANTHROPIC_API_KEY: 'sk-1' }, providers: [...REMOTE, ...rows] });
+  const models = testModels({ env: { ANTHROPIC_API_KEY: 'sk-1' }, providers: [...PAIR, ...rows] });
   const listings = await models.list();
   assert.deepEqual(
     listings.filter(({ local }) => local),
@@ -185,7 +186,7 @@ test('Google’s way to list is understood', async () => {
     },
   });
   const settings: Settings = { ...NO_SETTINGS, providers: { acme: { baseUrl: `${server.url}/v1` } } };
-  const [listing] = await testModels({ settings }).list('acme');
+  const [listing] = await testModels({ settings, providers: PAIR }).list('acme');
   assert.deepEqual(listing?.models, [
     {
       id: 'gemini-9',
@@ -199,7 +200,7 @@ test('Google’s way to list is understood', async () => {
 });
 
 test('a provider that nobody has is refused', async () => {
-  await assert.rejects(testModels().list('acme'), {
+  await assert.rejects(testModels({ providers: PAIR }).list('acme'), {
     code: 'usage',
     message: 'There is no provider "acme".',
     hint: 'There are anthropic, openai.',

@@ -53,7 +53,7 @@ async function listingOf(row: ProviderRow, from: Catalogues): Promise<ProviderLi
   if (found === undefined) return undefined;
   const { endpoint, listed, missing: absent, failure } = found;
   const { baseUrl } = endpoint;
-  const isFree = isLoopback(baseUrl) && !hasCredential(row, from.credentials);
+  const isFree = isLoopback(baseUrl) && (row.local === true || !hasCredential(row, from.credentials));
   return {
     provider: row.name,
     api: row.dialect.wire,

@@ -6,7 +6,6 @@ import { test } from 'node:test';
 import { CrabError } from '../../core/errors.ts';
 import type { Model, ModelChunk } from '../../core/model.ts';
 import { endpointOf } from './endpoint.ts';
-import { LOCAL_PROVIDERS } from './local-providers.ts';
 import type { ModelsOptions } from './models.ts';
 import type { ProviderRow } from './provider-row.ts';
 import { PROVIDERS } from './providers.ts';
@@ -22,6 +21,8 @@ import {
   testModels,
   user,
 } from './testing.ts';
+
+const LOCAL_ROWS = PROVIDERS.filter(({ local }) => local);
 
 const FREE = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
 
@@ -109,7 +110,7 @@ async function run(name: string): Promise<Running> {
     if (said === undefined) response.writeHead(404).end('{"error":"not found"}');
     else response.end(JSON.stringify(typeof said === 'function' ? said(server.received) : said));
   });
-  const usual = LOCAL_PROVIDERS.find((row) => row.name === name) ?? assert.fail(name);
+  const usual = LOCAL_ROWS.find((row) => row.name === name) ?? assert.fail(name);
   const row = { ...usual, baseUrl: `${server.url}/v1` };
   return Object.assign(running, { server, row, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() });
 }
@@ -143,7 +144,14 @@ for (const [name, id, facts] of [
   test(`${name} is found with nothing set up, with the window that it really has`, async () => {
     await using running = await run(name);
     const model = await modelsOf([running.row]).resolve();
-    const info = { provider: name, id, api: 'openai-completions', price: FREE, local: true };
+    const info = {
+      provider: name,
+      id,
+      api: 'openai-completions',
+      price: FREE,
+      structured: true,
+      local: true,
+    };
     assert.deepEqual({ ...model.info }, { ...info, ...facts });
     assert.equal(model.credential, undefined);
     const said = await chunks(model);
@@ -247,7 +255,7 @@ test('where nobody listens, or what listens has no models, the key is missing as
   await using page = await serve((response) => response.end('<html>'));
   await using empty = await serve((response) => response.end('{"data":[]}'));
   await using silent = await serve(() => {});
-  const at = (url: string): ProviderRow => ({ ...(LOCAL_PROVIDERS[0] as ProviderRow), baseUrl: `${url}/v1` });
+  const at = (url: string): ProviderRow => ({ ...(LOCAL_ROWS[0] as ProviderRow), baseUrl: `${url}/v1` });
   for (const rows of [[], [at(page.url), at(empty.url), at('http://127.0.0.1:1')], [at(silent.url)]]) {
     await assert.rejects(modelsOf(rows).resolve(), (thrown) => {
       assert.ok(thrown instanceof CrabError);
@@ -268,7 +276,7 @@ test('a server that listens on IPv6 alone is found', async (t) => {
   try {
     const address = server.address();
     const port = typeof address === 'object' && address !== null ? address.port : 0;
-    const usual = LOCAL_PROVIDERS.find(({ name }) => name === 'vllm') ?? assert.fail();
+    const usual = LOCAL_ROWS.find(({ name }) => name === 'vllm') ?? assert.fail();
     const row = { ...usual, baseUrl: `http://127.0.0.1:${port}/v1` };
     assert.equal((await modelsOf([row]).resolve()).info.id, 'm6');
     assert.equal((await modelsOf([row]).resolve('vllm/other')).info.id, 'other');
@@ -288,7 +296,7 @@ test('a server at a port of one’s own choice is asked as what usually listens 
   );
 });
 
-const OLLAMA = LOCAL_PROVIDERS.find(({ name }) => name === 'ollama') ?? assert.fail();
+const OLLAMA = LOCAL_ROWS.find(({ name }) => name === 'ollama') ?? assert.fail();
 for (const [host, url] of [
   [undefined, 'http://127.0.0.1:11434/v1'],
   ['', 'http://127.0.0.1:11434/v1'],

@@ -62,7 +62,12 @@ test('what is known of a model comes with it, also under a dated name', async ()
     structured: true,
   });
   const unknown = await testModels({ env: OPENAI }).resolve('openai/constructor');
-  assert.deepEqual(unknown.info, { provider: 'openai', id: 'constructor', api: 'openai-completions' });
+  assert.deepEqual(unknown.info, {
+    provider: 'openai',
+    id: 'constructor',
+    api: 'openai-completions',
+    structured: true,
+  });
 });
 
 test('a model that is asked for again is the same, with all that it remembers', async () => {
@@ -79,8 +84,11 @@ test('without a key the variables are named', async () => {
   assert.deepEqual(await refusal(undefined, {}), {
     code: 'auth-missing',
     message:
-      'There is no key for anthropic or openai: none of ANTHROPIC_AUTH_TOKEN, ANTHROPIC_API_KEY, OPENAI_API_KEY is set.',
-    hint: 'Set ANTHROPIC_AUTH_TOKEN or ANTHROPIC_API_KEY or OPENAI_API_KEY or OPENAI_BASE_URL for a local server.',
+      'There is no key for anthropic or openai: none of ANTHROPIC_AUTH_TOKEN, ANTHROPIC_API_KEY, OPENAI_API_KEY is set, ' +
+      `nor for one of ${PROVIDERS.length - 2} others.`,
+    hint:
+      'Set ANTHROPIC_AUTH_TOKEN or ANTHROPIC_API_KEY or OPENAI_API_KEY or OPENAI_BASE_URL for a local server. ' +
+      `\`docs/guide/providers.md\` lists ${PROVIDERS.length - 2} providers more.`,
   });
   assert.deepEqual(await refusal('gpt-x', { OPENAI_API_KEY: ' \n' }), {
     code: 'auth-missing',

@@ -97,8 +97,8 @@ export function createModels(options: ModelsOptions): Models {
   }
 
   /** A server on this machine may listen on either version of IP. */
-  async function lookFor(row: ProviderRow): Promise<LocalServer | undefined> {
-    if (!row.local) return undefined;
+  async function lookFor(row: ProviderRow, place: Endpoint): Promise<LocalServer | undefined> {
+    if (!row.local || place.moved) return undefined;
     const { findLocalServer } = await import('./local-servers.ts');
     return once(`at ${row.name}`, () => findLocalServer(row, looking));
   }
@@ -120,7 +120,7 @@ export function createModels(options: ModelsOptions): Models {
   async function meant(name: string | undefined): Promise<Meant> {
     const { row, id: named, found } = await chosen(name?.trim() || settings.model?.trim() || undefined);
     const place = endpointOf(row, env);
-    const here = found ?? (await lookFor(row));
+    const here = found ?? (await lookFor(row, place));
     const endpoint: Endpoint = here === undefined ? place : { ...place, baseUrl: here.baseUrl };
     const server = { row, endpoint, credential: await credentialOf(row), http, userAgent };
     const id = named ?? (await once(row.name, () => defaultModel(server, here?.models)));
@@ -130,7 +130,7 @@ export function createModels(options: ModelsOptions): Models {
   async function make({ server, id, isFound }: Meant): Promise<Model> {
     const { row, endpoint, credential } = server;
     const local = isLoopback(endpoint.baseUrl);
-    const isFree = local && credential === undefined;
+    const isFree = local && (row.local === true || credential === undefined);
     const fixed = settledOf(row, id, settings);
     const facts = { ...knownOf(row, id, isFree), ...fixed };
     const { maxRetries } = options;

@@ -5,9 +5,9 @@ import type { AuthScheme, KeyStyle } from '../../core/credential.ts';
 import { CrabError } from '../../core/errors.ts';
 import type { OAuthSettings, ProviderSettings, Settings } from '../../core/settings.ts';
 import { parseBaseUrl } from './endpoint.ts';
-import { PLAIN_CHAT } from './local-providers.ts';
+import { OPENAI_CHAT } from './openai-providers.ts';
+import { quirksFromSettings } from './openai-quirk-settings.ts';
 import type { ProviderRow } from './provider-row.ts';
-import { withQuirks } from './quirks.ts';
 
 type Dialect = ProviderRow['dialect'];
 
@@ -36,7 +36,7 @@ function freshRow(name: string, entry: ProviderSettings, builtIn: readonly Provi
   if (!NAME.test(name)) {
     throw invalid(JSON.stringify(name), 'is no name of a provider: letters, digits, dots and dashes are.');
   }
-  const { baseUrl, api = PLAIN_CHAT.wire } = entry;
+  const { baseUrl, api = OPENAI_CHAT.wire } = entry;
   if (baseUrl === undefined) {
     throw invalid(`${name}.base_url`, `is missing, and there is no built-in provider ${name}.`);
   }
@@ -73,7 +73,7 @@ function likeOf(api: string, name: string, builtIn: readonly ProviderRow[]): Lik
     throw invalid(`${name}.api`, `${JSON.stringify(api)} is not known: there are ${known}.`);
   }
   const style = row.auth.kind === 'key' ? row.auth.style : 'bearer';
-  const dialect = row.dialect.wire === PLAIN_CHAT.wire ? PLAIN_CHAT : row.dialect;
+  const dialect = row.dialect.wire === OPENAI_CHAT.wire ? OPENAI_CHAT : row.dialect;
   return { endpoints: row.endpoints, style, listsModels: row.listsModels, dialect };
 }
 
@@ -96,7 +96,7 @@ function changedRow(row: ProviderRow, entry: ProviderSettings): ProviderRow {
     ...(headers !== undefined && { headers: { ...row.headers, ...checkedHeaders(headers, name) } }),
     ...(models !== undefined && { models }),
     ...(defaultModel !== undefined && { defaultModel }),
-    ...(quirks !== undefined && { dialect: withQuirks(row.dialect, quirks, `providers.${name}.quirks`) }),
+    ...(quirks !== undefined && { dialect: withQuirks(row, quirks) }),
   };
 }
 
@@ -130,9 +130,25 @@ function clientOf({ scopes = [], ...client }: OAuthSettings, name: string) {
   return { ...client, scopes };
 }
 
+/** What the person says of the server goes before whatever the row says, of its models as of its addresses. */
+function withQuirks({ name, dialect }: ProviderRow, given: NonNullable<ProviderSettings['quirks']>): Dialect {
+  const [first] = Object.keys(given);
+  if (first === undefined) return dialect;
+  if (dialect.wire !== OPENAI_CHAT.wire) {
+    throw invalid(`${name}.quirks.${first}`, `is not known: ${dialect.wire} has none.`);
+  }
+  const quirks = inSettings(() => quirksFromSettings(given, `providers.${name}.quirks`));
+  return { ...dialect, where: [...(dialect.where ?? []), { quirks }] };
+}
+
 function checkedUrl(text: string, row: ProviderRow): string {
+  return inSettings(() => parseBaseUrl(text, `providers.${row.name}.base_url`, row).href);
+}
+
+/** What is wrong with a value is wrong with the settings. */
+function inSettings<T>(read: () => T): T {
   try {
-    return parseBaseUrl(text, `providers.${row.name}.base_url`, row).href;
+    return read();
   } catch (thrown) {
     if (!(thrown instanceof CrabError)) throw thrown;
     throw new CrabError('settings-invalid', thrown.message, { hint: thrown.hint });

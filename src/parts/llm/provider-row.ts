@@ -2,7 +2,7 @@
 // sets it apart is data that its wire reads, never a name that code asks for.
 
 import type { AuthScheme } from '../../core/credential.ts';
-import type { Effort } from '../../core/model.ts';
+import type { OpenAiQuirks, QuirksWhere } from './openai-quirks.ts';
 
 export interface ProviderRow {
   readonly name: string;
@@ -14,6 +14,8 @@ export interface ProviderRow {
   readonly ownUrl?: true;
   /** The variable that replaces `baseUrl`; absent where there is none. */
   readonly baseUrlKey?: string;
+  /** The variable by which the server itself is told where to listen; nobody is chosen for it. */
+  readonly hostKey?: string;
   /** Suffixes of a base URL that people paste from examples; stripped, longest first. */
   readonly endpoints: readonly string[];
   readonly auth: AuthScheme;
@@ -21,7 +23,7 @@ export interface ProviderRow {
   readonly keyless: boolean;
   /** A server on this machine: its usual address, too, needs no credential. */
   readonly local?: true;
-  /** Only who names it gets it: its variable is often set for another purpose, or it has none at all. */
+  /** Only who names it gets it: its variable is often set for another purpose. */
   readonly onlyNamed?: true;
   /** The variable that names the model when nobody else does. */
   readonly modelKey?: string;
@@ -66,16 +68,8 @@ export interface AdaptiveThinking {
 
 export interface OpenAiDialect {
   readonly wire: 'openai-completions';
-  /** Hosts (and their subdomains) that take `max_completion_tokens`; all others take `max_tokens`. */
-  readonly completionTokenHosts: readonly string[];
-  /** The first that matches the id counts. */
-  readonly efforts: readonly EffortNames[];
-}
-
-export interface EffortNames {
-  readonly ids: RegExp;
-  /** What the provider calls an effort, where it is not the same word. */
-  readonly names: Partial<Record<Effort, string>>;
-  /** The only effort that this endpoint accepts beside tools. */
-  readonly withTools?: string;
+  /** In what the server differs from a plain one. */
+  readonly quirks?: OpenAiQuirks;
+  /** In what some of its models, or of its addresses, differ from `quirks`. */
+  readonly where?: readonly QuirksWhere[];
 }

@@ -1,12 +1,7 @@
 // All providers, in the order in which one is chosen when nobody names any.
 
 import { ANTHROPIC_PROVIDERS } from './anthropic-providers.ts';
-import { LOCAL_PROVIDERS } from './local-providers.ts';
 import { OPENAI_PROVIDERS } from './openai-providers.ts';
 import type { ProviderRow } from './provider-row.ts';
 
-export const PROVIDERS: readonly ProviderRow[] = [
-  ...ANTHROPIC_PROVIDERS,
-  ...OPENAI_PROVIDERS,
-  ...LOCAL_PROVIDERS,
-];
+export const PROVIDERS: readonly ProviderRow[] = [...ANTHROPIC_PROVIDERS, ...OPENAI_PROVIDERS];

@@ -69,6 +69,9 @@ export function instantClock(slept: number[] = []): Clock {
   };
 }
 
+/** All providers, with nobody at the usual addresses of this machine: what happens to run there is no part of a test. */
+const ALONE = PROVIDERS.map((row) => (row.local ? { ...row, baseUrl: 'http://127.0.0.1:1/v1' } : row));
+
 export function testModels(options: Partial<ModelsOptions> = {}): ReturnType<typeof createModels> {
   const env = options.env ?? {};
   return createModels({
@@ -78,8 +81,7 @@ export function testModels(options: Partial<ModelsOptions> = {}): ReturnType<typ
     clock: instantClock(),
     random: () => 0.5,
     userAgent: 'crab/test',
-    // What happens to run on this machine is nobody's test.
-    providers: PROVIDERS.filter(({ local }) => !local),
+    providers: ALONE,
     ...options,
   });
 }

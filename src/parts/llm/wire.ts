@@ -12,6 +12,8 @@ export interface Wire {
   /** Appended to the base URL, with a query where the wire needs one. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** Whether `ModelRequest.output` is understood; absent where that is for the model to say. */
+  readonly structured?: boolean;
   /** Headers that only some requests need. */
   headersFor?(request: ModelRequest): Readonly<Record<string, string>>;
   /** How the body of an answer is cut into events; server-sent events when absent. */
