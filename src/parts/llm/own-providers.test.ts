@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { CrabError } from '../../core/errors.ts';
 import { NO_SETTINGS, type ProviderSettings, type Settings } from '../../core/settings.ts';
 import type { ModelsOptions } from './models.ts';
+import { quirksFor } from './openai-quirks.ts';
 import { withOwnProviders } from './own-providers.ts';
 import { PROVIDERS } from './providers.ts';
 import {
@@ -140,6 +141,22 @@ test('an entry of a built-in name changes what it names, and nothing else', () =
   );
 });
 
+test('quirks reach the request, and win over those of the row', async () => {
+  await using server = await speaking();
+  const quirks = { maxTokensField: 'max_completion_tokens', thinkTags: false, streamUsage: false };
+  const providers = { openai: { baseUrl: `${server.url}/v1`, quirks } };
+  const [, row] = withOwnProviders(PROVIDERS, settingsWith(providers));
+  assert.equal(row?.dialect.wire, 'openai-completions');
+  const held = quirksFor(row.dialect, 'any', new URL(row.baseUrl));
+  assert.deepEqual([held.thinkTags, held.textCalls], [false, true], 'the latter is what a server here gets');
+  await chunks(await modelsWith(settingsWith(providers)).resolve('openai/any'));
+  const body = JSON.parse(server.received.find(({ method }) => method === 'POST')?.body ?? '{}');
+  assert.deepEqual(
+    [body.max_completion_tokens, body.max_tokens, body.stream_options],
+    [1000, undefined, undefined],
+  );
+});
+
 test('a command’s environment wins over the file', async () => {
   await using server = await speaking();
   const settings = settingsWith({ openai: { baseUrl: 'http://127.0.0.1:9/v1', defaultModel: 'own' } });
@@ -179,12 +196,12 @@ test('what the settings say of a model wins, and the provider’s own name befor
   });
 });
 
-const URL = 'https://acme.example/v1';
+const HERE = 'https://acme.example/v1';
 for (const [name, providers, message] of [
   ['no address', { acme: {} }, 'providers.acme.base_url is missing, and there is no built-in provider acme.'],
   [
     'a wire that nobody speaks',
-    { acme: { baseUrl: URL, api: 'telepathy' } },
+    { acme: { baseUrl: HERE, api: 'telepathy' } },
     'providers.acme.api "telepathy" is not known: there are anthropic-messages, openai-completions.',
   ],
   [
@@ -199,27 +216,27 @@ for (const [name, providers, message] of [
   ],
   [
     'a name that would be read as a model',
-    { 'a/b': { baseUrl: URL } },
+    { 'a/b': { baseUrl: HERE } },
     'providers."a/b" is no name of a provider: letters, digits, dots and dashes are.',
   ],
   [
     'the same model twice',
-    { acme: { baseUrl: URL, models: ['m'] }, zeta: { baseUrl: URL, models: ['n', 'm'] } },
+    { acme: { baseUrl: HERE, models: ['m'] }, zeta: { baseUrl: HERE, models: ['n', 'm'] } },
     'providers.zeta.models has "m", which is a model of acme already.',
   ],
   [
     'a model that no name means',
-    { acme: { baseUrl: URL, models: ['a b'] } },
+    { acme: { baseUrl: HERE, models: ['a b'] } },
     'providers.acme.models "a b" is not the name of a model.',
   ],
   [
     'a variable that is none',
-    { acme: { baseUrl: URL, apiKeyEnv: 'sk-1234' } },
+    { acme: { baseUrl: HERE, apiKeyEnv: 'sk-1234' } },
     'providers.acme.api_key_env is not the name of an environment variable.',
   ],
   [
     'a header that would be two',
-    { acme: { baseUrl: URL, headers: { 'X-A': 'b\r\nX-C: d' } } },
+    { acme: { baseUrl: HERE, headers: { 'X-A': 'b\r\nX-C: d' } } },
     'providers.acme.headers has "X-A", which no request can carry.',
   ],
   [
@@ -231,8 +248,8 @@ for (const [name, providers, message] of [
     'a login over plain http',
     {
       acme: {
-        baseUrl: URL,
-        oauth: { authorizeUrl: 'http://acme.example/a', tokenUrl: URL, clientId: 'crab' },
+        baseUrl: HERE,
+        oauth: { authorizeUrl: 'http://acme.example/a', tokenUrl: HERE, clientId: 'crab' },
       },
     },
     'providers.acme.oauth.authorize_url is not an https URL.',
@@ -241,6 +258,16 @@ for (const [name, providers, message] of [
     'a quirk that its wire does not have',
     { anthropic: { quirks: { unheard_of: true } } },
     'providers.anthropic.quirks.unheard_of is not known: anthropic-messages has none.',
+  ],
+  [
+    'a quirk that nobody has',
+    { openai: { quirks: { unheardOf: true } } },
+    'providers.openai.quirks.unheardOf is no quirk of Chat Completions.',
+  ],
+  [
+    'a quirk that cannot be so',
+    { openai: { quirks: { callIds: 'ten' } } },
+    'providers.openai.quirks.callIds is "ten", which it cannot be.',
   ],
 ] as const) {
   test(`settings with ${name} are refused by the name of the key`, () => {
