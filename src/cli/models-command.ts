@@ -7,6 +7,7 @@ import type { Price } from '../core/usage.ts';
 import { type Arguments, readArguments } from './arguments.ts';
 import type { Environment } from './home.ts';
 import { createHost } from './host.ts';
+import { loadSettings } from './settings.ts';
 import { sinkOf } from './sink.ts';
 
 const HELP = `Usage: crab models [PATTERN] [--provider NAME] [--json]
@@ -33,7 +34,9 @@ export async function modelsCommand(argv: readonly string[], env: Environment): 
     return EXIT.success;
   }
   const wish: Wish = { pattern: patternOf(args), provider: own.provider, json: own.json };
-  const listings = matching(await createHost(env).models.list(wish.provider), wish.pattern);
+  const warn = (text: string) => void process.stderr.write(`crab: ${text}\n`);
+  const { models } = createHost(env, { settings: await loadSettings({ args, env, warn }) });
+  const listings = matching(await models.list(wish.provider), wish.pattern);
   await out.write(wish.json ? `${JSON.stringify(listings.map(jsonOf), null, 2)}\n` : tableOf(listings, wish));
   return EXIT.success;
 }

@@ -18,6 +18,8 @@ export interface OAuthClient {
   readonly pasteUrl?: string;
   /** Added to the authorize address. */
   readonly parameters?: Readonly<Record<string, string>>;
+  /** A header that names the account on every request, from the access token (a JWT); `claim` is the path to its value. */
+  readonly accountHeader?: { readonly header: string; readonly claim: readonly string[] };
 }
 
 export type AuthScheme =

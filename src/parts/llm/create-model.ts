@@ -6,7 +6,7 @@ import type { Clock } from '../../core/host.ts';
 import type { Model, ModelFacts } from '../../core/model.ts';
 import { below, type Endpoint, type Environment } from './endpoint.ts';
 import type { Http } from './http.ts';
-import type { ProviderRow } from './provider-row.ts';
+import type { Dialect, ProviderRow } from './provider-row.ts';
 import { retriesFrom } from './retry.ts';
 import { createStream } from './stream.ts';
 import type { Wire } from './wire.ts';
@@ -57,7 +57,7 @@ export async function createModel(setup: ModelSetup): Promise<Model> {
       id,
       api: wire.api,
       ...setup.facts,
-      ...(wire.structured === true && { structured: true }),
+      ...(wire.structured && { structured: true }),
       ...(setup.local && { local: true }),
     },
     stream,
@@ -65,16 +65,31 @@ export async function createModel(setup: ModelSetup): Promise<Model> {
   };
 }
 
+/** What is spoken at an address: a provider's own hosts understand all that it does. */
+export function dialectAt(row: ProviderRow, { baseUrl, moved }: Endpoint): Dialect {
+  if (row.moved === undefined || !moved || baseUrl.host === new URL(row.baseUrl).host) return row.dialect;
+  return row.moved;
+}
+
 async function createWire({ row, id: model, facts, endpoint, random }: ModelSetup): Promise<Wire> {
-  const { dialect, name } = row;
+  const provider = row.name;
+  const dialect = dialectAt(row, endpoint);
   switch (dialect.wire) {
     case 'anthropic-messages': {
       const { createAnthropicWire } = await import('./anthropic.ts');
-      return createAnthropicWire({ provider: name, model, facts, dialect, random });
+      return createAnthropicWire({ provider, model, facts, dialect, random });
     }
     case 'openai-completions': {
       const { createOpenAiWire } = await import('./openai-chat.ts');
-      return createOpenAiWire({ provider: name, model, baseUrl: endpoint.baseUrl, facts, dialect, random });
+      return createOpenAiWire({ provider, model, baseUrl: endpoint.baseUrl, facts, dialect, random });
+    }
+    case 'openai-responses': {
+      const { createResponsesWire } = await import('./openai-responses.ts');
+      return createResponsesWire({ provider, model, facts, dialect, random });
+    }
+    case 'google-generative-ai': {
+      const { createGeminiWire } = await import('./gemini.ts');
+      return createGeminiWire({ provider, model, facts, dialect, random });
     }
   }
 }

@@ -19,17 +19,27 @@ export function endpointOf(row: ProviderRow, env: Environment): Endpoint {
   if (key !== undefined && isSet(own)) return { baseUrl: parseBaseUrl(own, key, row), moved: true };
   const host = hostKey === undefined ? undefined : env[hostKey];
   if (hostKey !== undefined && isSet(host)) return { baseUrl: parseHost(host, hostKey, row), moved: true };
-  if (row.ownAddress === true && !row.ownUrl)
-    throw new CrabError('usage', `There is no address of ${row.name} that everybody has.`, {
-      hint: `Set ${row.baseUrlKey} to yours, such as ${row.baseUrl}.`,
+  if (row.ownUrl) return { baseUrl: new URL(row.baseUrl), moved: true };
+  return { baseUrl: new URL(filledIn(row, env)), moved: false };
+}
+
+/** `{NAME}` in an address stands for the variable of this name. */
+function filledIn(row: ProviderRow, env: Environment): string {
+  return row.baseUrl.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = env[name]?.trim() ?? '';
+    if (/^[\w-]+$/.test(value)) return value;
+    const text = value === '' ? `${name} is not set` : `${name} is no part of a host name`;
+    const also = row.baseUrlKey === undefined ? '' : `, or ${row.baseUrlKey} to the whole address`;
+    throw new CrabError('usage', `${text}, so ${row.name} has no address.`, {
+      hint: `Set ${name}${also}.`,
     });
-  return { baseUrl: new URL(row.baseUrl), moved: row.ownUrl === true };
+  });
 }
 
 /** Whether a provider that nobody named may be taken. */
 export function hasAccess(row: ProviderRow, env: Environment, credentials: Credentials): boolean {
   if (row.keyless && isMoved(row, env)) return true;
-  if (row.onlyNamed === true || (row.ownAddress === true && !isMoved(row, env))) return false;
+  if (row.onlyNamed === true) return false;
   return hasCredential(row, credentials);
 }
 
@@ -60,15 +70,16 @@ export function missing(rows: readonly ProviderRow[], env: Environment): CrabErr
     .filter(({ keyless, baseUrlKey }) => keyless && baseUrlKey !== undefined)
     .map(({ baseUrlKey }) => `${baseUrlKey} for a local server`);
   const more = others === 0 ? '' : ` \`${GUIDE}\` lists ${others} providers more.`;
-  const hint = `Set ${[...(empty.length > 0 ? empty : keys), ...also].join(' or ')}.${more}`;
+  const settable = [...(empty.length > 0 ? empty : keys), ...also];
+  const hint = settable.length === 0 ? {} : { hint: `Set ${settable.join(' or ')}.${more}` };
   if (empty.length > 0) {
     const verb = empty.length === 1 ? 'is' : 'are';
-    return new CrabError('auth-missing', `${empty.join(' and ')} ${verb} set, but empty.`, { hint });
+    return new CrabError('auth-missing', `${empty.join(' and ')} ${verb} set, but empty.`, hint);
   }
   const who = named.map(({ name }) => name).join(' or ');
   const rest = others === 0 ? '' : `, nor for one of ${others} others`;
-  const text = `There is no key for ${who}: none of ${keys.join(', ')} is set${rest}.`;
-  return new CrabError('auth-missing', text, { hint });
+  const none = keys.length === 0 ? '' : `: none of ${keys.join(', ')} is set`;
+  return new CrabError('auth-missing', `There is no key for ${who}${none}${rest}.`, hint);
 }
 
 const GUIDE = 'docs/guide/providers.md';

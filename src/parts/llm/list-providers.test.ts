@@ -32,7 +32,7 @@ test('every provider is listed with what is known of its models, and what is mis
       },
       {
         provider: 'openai',
-        api: 'openai-completions',
+        api: 'openai-responses',
         baseUrl: 'https://api.openai.com/v1',
         local: false,
         missing: 'There is no key for openai: none of OPENAI_API_KEY is set.',

@@ -5,6 +5,7 @@ import type { Credentials } from '../../core/credential.ts';
 import { asCrabError, CrabError, errorData } from '../../core/errors.ts';
 import type { ModelFacts, ModelListing, ProviderListing } from '../../core/model.ts';
 import type { Settings } from '../../core/settings.ts';
+import { dialectAt } from './create-model.ts';
 import { type Endpoint, endpointOf, hasCredential, isKeyless, isLoopback, missing } from './endpoint.ts';
 import { namesOf } from './facts.ts';
 import { knownOf, settledOf } from './known-facts.ts';
@@ -41,7 +42,8 @@ export async function listProviders(from: Catalogues): Promise<readonly Provider
 }
 
 interface Found {
-  readonly endpoint: Endpoint;
+  /** Undefined while it has no address. */
+  readonly endpoint?: Endpoint;
   readonly listed: readonly Listed[];
   readonly missing?: string;
   readonly failure?: CrabError;
@@ -52,13 +54,13 @@ async function listingOf(row: ProviderRow, from: Catalogues): Promise<ProviderLi
   const found = row.local ? await lookHere(row, from) : await lookThere(row, from);
   if (found === undefined) return undefined;
   const { endpoint, listed, missing: absent, failure } = found;
-  const { baseUrl } = endpoint;
-  const isFree = isLoopback(baseUrl) && (row.local === true || !hasCredential(row, from.credentials));
+  const local = endpoint !== undefined && isLoopback(endpoint.baseUrl);
+  const isFree = local && (row.local === true || !hasCredential(row, from.credentials));
   return {
     provider: row.name,
-    api: row.dialect.wire,
-    baseUrl: baseUrl.href.replace(/\/$/, ''),
-    local: isLoopback(baseUrl),
+    api: endpoint === undefined ? row.dialect.wire : dialectAt(row, endpoint).wire,
+    baseUrl: endpoint === undefined ? row.baseUrl : endpoint.baseUrl.href.replace(/\/$/, ''),
+    local,
     ...(absent !== undefined && { missing: absent }),
     ...(failure !== undefined && { failure: errorData(failure) }),
     models: modelsOf(row, { endpoint, listed, isFree }, from),
@@ -77,11 +79,11 @@ async function lookHere(row: ProviderRow, from: Catalogues): Promise<Found | und
 
 async function lookThere(row: ProviderRow, from: Catalogues): Promise<Found> {
   const { env, credentials, http, userAgent } = from;
-  let endpoint: Endpoint = { baseUrl: new URL(row.baseUrl), moved: false };
+  let endpoint: Endpoint | undefined;
   try {
     endpoint = endpointOf(row, env);
   } catch (thrown) {
-    return { endpoint, listed: [], missing: asCrabError(thrown).message };
+    return { listed: [], missing: asCrabError(thrown).message };
   }
   if (!hasCredential(row, credentials) && !isKeyless(row, env)) {
     return { endpoint, listed: [], missing: missing([row], env).message };
@@ -98,7 +100,7 @@ async function lookThere(row: ProviderRow, from: Catalogues): Promise<Found> {
 }
 
 interface Stock {
-  readonly endpoint: Endpoint;
+  readonly endpoint: Endpoint | undefined;
   readonly listed: readonly Listed[];
   readonly isFree: boolean;
 }
@@ -115,7 +117,7 @@ function modelsOf(
     models.set(id, { id, source, isDefault, ...facts });
   };
   // Whoever moved the address has a server whose models are not the vendor's.
-  if (!endpoint.moved) for (const id of namesOf(row.catalogue ?? row.name)) add(id, 'catalogue');
+  if (!endpoint?.moved) for (const id of namesOf(row.catalogue ?? row.name)) add(id, 'catalogue');
   for (const { id, facts } of listed) if (canTalk(id) && !isRelease(id, listed)) add(id, 'server', facts);
   const named = Object.keys(settings.models).flatMap((key) =>
     key.startsWith(`${row.name}/`) ? [key.slice(row.name.length + 1)] : [],

@@ -36,11 +36,11 @@ for (const [name, env, expected] of [
   ['orca', { ...OPENAI, ...ANTHROPIC }, 'anthropic: orca'],
   ['orca', OPENAI, 'openai: orca'],
   [undefined, { ...OPENAI, ...ANTHROPIC }, 'anthropic: claude-sonnet-5-5'],
-  [' ', OPENAI, 'openai: gpt-5.1'],
+  [' ', OPENAI, 'openai: gpt-6.2-sol'],
   [undefined, { ...ANTHROPIC, ANTHROPIC_MODEL: 'claude-y' }, 'anthropic: claude-y'],
   [undefined, { ...OPENAI, OPENAI_MODEL: 'gpt-y' }, 'openai: gpt-y'],
   [undefined, { OPENAI_BASE_URL: 'http://127.0.0.1:1', OPENAI_MODEL: 'local' }, 'openai: local'],
-  [undefined, { ANTHROPIC_API_KEY: '', ...OPENAI }, 'openai: gpt-5.1'],
+  [undefined, { ANTHROPIC_API_KEY: '', ...OPENAI }, 'openai: gpt-6.2-sol'],
   [undefined, { ANTHROPIC_AUTH_TOKEN: 'token' }, 'anthropic: claude-sonnet-5-5'],
 ] as const) {
   test(`${name} with ${Object.keys(env)} is ${expected}`, async () => {
@@ -65,7 +65,7 @@ test('what is known of a model comes with it, also under a dated name', async ()
   assert.deepEqual(unknown.info, {
     provider: 'openai',
     id: 'constructor',
-    api: 'openai-completions',
+    api: 'openai-responses',
     structured: true,
   });
 });
@@ -227,9 +227,10 @@ for (const [name, status, body, expected] of [
 test('a further provider costs a row', async () => {
   await using server = await serve((response) => sendStream(response, OPENAI_HELLO));
   const [, openai] = PROVIDERS;
-  assert.ok(openai);
+  assert.ok(openai?.moved);
   const row = {
     ...openai,
+    dialect: openai.moved,
     name: 'acme',
     baseUrl: `${server.url}/api/v3`,
     baseUrlKey: 'ACME_BASE_URL',

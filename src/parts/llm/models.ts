@@ -37,8 +37,8 @@ export interface ModelsOptions {
   /** Replaces the bounds of every request. */
   readonly limits?: Partial<HttpLimits>;
   readonly providers?: readonly ProviderRow[];
-  /** In place of the network. */
-  readonly http?: Http;
+  /** What lies between us and the network, such as a recording; `redact` removes the keys in use. */
+  readonly http?: (real: Http, redact: (text: string) => string) => Http;
 }
 
 /** What a name means, as far as the name says it. */
@@ -61,7 +61,15 @@ interface Meant {
 export function createModels(options: ModelsOptions): Models {
   const { env, credentials, settings, clock, random, userAgent } = options;
   const builtIn = options.providers ?? PROVIDERS;
-  const http = options.http ?? createHttp(options.limits);
+  const used = new Set<Credential>();
+  const redact = (text: string) => {
+    let clean = text;
+    for (const credential of used)
+      for (const secret of credential.secrets()) clean = clean.replaceAll(secret, '[key]');
+    return clean;
+  };
+  const network = createHttp(options.limits);
+  const http = options.http?.(network, redact) ?? network;
   const looking = { env, http, userAgent };
   const once = rememberPromises();
 
@@ -77,6 +85,7 @@ export function createModels(options: ModelsOptions): Models {
   async function credentialOf(row: ProviderRow): Promise<Credential | undefined> {
     const found = await credentials.find({ provider: row.name, scheme: row.auth });
     if (found === undefined && !isKeyless(row, env)) throw missing([row], env);
+    if (found !== undefined) used.add(found);
     return found;
   }
 

@@ -71,7 +71,6 @@ export const LOCAL_SERVERS: readonly ProviderRow[] = [
     name: 'litellm',
     baseUrl: 'http://127.0.0.1:4000/v1',
     keyless: true,
-    ownAddress: true,
     listsModels: true,
     probe: 'litellm',
     quirks: { efforts: { off: 'none' }, documents: true, costField: 'cost' },

@@ -1,7 +1,9 @@
-// Providers of OpenAI's Chat Completions API: OpenAI itself, its models at Azure, and everybody who imitates it.
+// OpenAI, and the providers of its Chat Completions API: OpenAI's models at Azure, and everybody who imitates it.
 
 import { HOSTS } from './openai-hosts.ts';
 import { LOCAL_QUIRKS, LOCAL_SERVERS } from './openai-local.ts';
+import type { QuirksWhere } from './openai-quirks.ts';
+import { RESPONSES } from './openai-responses-providers.ts';
 import { chatRow } from './openai-row.ts';
 import { VENDORS } from './openai-vendors.ts';
 import type { OpenAiDialect, ProviderRow } from './provider-row.ts';
@@ -12,7 +14,7 @@ const AT_LOOPBACK = /^https?:\/\/(?:localhost|127(?:\.\d+){3}|\[::1\])(?::\d+)?(
 const REASONING = /^(?:o\d|gpt-[5-9])/;
 
 /** The efforts of OpenAI's models, which take them by these names wherever they run. */
-const EFFORTS: OpenAiDialect['where'] = [
+const EFFORTS: readonly QuirksWhere[] = [
   { ids: /^gpt-5(?:-|$)/, quirks: { efforts: { off: 'minimal', max: 'high' } } },
   { ids: /^gpt-5\.1/, quirks: { efforts: { off: 'none', max: 'high' } } },
   { ids: /^gpt-5\.[23]/, quirks: { efforts: { off: 'none', max: 'xhigh' } } },
@@ -43,29 +45,31 @@ export const OPENAI_CHAT: OpenAiDialect = {
   ],
 };
 
-const OPENAI: ProviderRow = {
-  name: 'openai',
-  baseUrl: 'https://api.openai.com/v1',
-  baseUrlKey: 'OPENAI_BASE_URL',
-  endpoints: ['/chat/completions'],
-  auth: { kind: 'key', variables: [{ name: 'OPENAI_API_KEY', style: 'bearer' }], style: 'bearer' },
-  keyless: true,
-  modelKey: 'OPENAI_MODEL',
-  // The newest families take tools only on an endpoint that this wire does not speak, or without reasoning.
-  defaultModel: 'gpt-5.1',
-  listsModels: true,
-  ids: /^(?:gpt|chatgpt|o\d)/i,
-  dialect: OPENAI_CHAT,
-};
+export const OPENAI_PROVIDERS: readonly ProviderRow[] = [
+  {
+    name: 'openai',
+    baseUrl: 'https://api.openai.com/v1',
+    baseUrlKey: 'OPENAI_BASE_URL',
+    endpoints: ['/chat/completions', '/responses'],
+    auth: { kind: 'key', variables: [{ name: 'OPENAI_API_KEY', style: 'bearer' }], style: 'bearer' },
+    keyless: true,
+    modelKey: 'OPENAI_MODEL',
+    defaultModel: 'gpt-6.2-sol',
+    listsModels: true,
+    ids: /^(?:gpt|chatgpt|o\d)/i,
+    dialect: RESPONSES,
+    moved: OPENAI_CHAT,
+  },
+];
 
-/** A model is the name of a deployment. An address with an `api-version` of a date means the older API. */
-const AZURE: ProviderRow = {
+/** The older API of a deployment, for models that know no other. An address with a date as its `api-version` is older still. */
+const AZURE_CHAT: ProviderRow = {
   ...chatRow({
-    name: 'azure',
-    prefix: 'AZURE_OPENAI',
-    baseUrl: 'https://my-resource.openai.azure.com',
-    ownAddress: true,
-    modelKey: 'AZURE_OPENAI_DEPLOYMENT',
+    name: 'azure-chat',
+    prefix: 'AZURE_OPENAI_CHAT',
+    baseUrl: 'https://{AZURE_OPENAI_RESOURCE_NAME}.openai.azure.com',
+    onlyNamed: true,
+    modelKey: 'AZURE_OPENAI_CHAT_DEPLOYMENT',
     quirks: {
       path: '/openai/v1/chat/completions',
       maxTokensField: 'max_completion_tokens',
@@ -85,10 +89,10 @@ const AZURE: ProviderRow = {
   auth: { kind: 'key', variables: [{ name: 'AZURE_OPENAI_API_KEY', style: 'api-key' }], style: 'api-key' },
 };
 
-export const OPENAI_PROVIDERS: readonly ProviderRow[] = [
-  OPENAI,
-  AZURE,
+/** Everybody else who speaks Chat Completions. */
+export const COMPATIBLE_PROVIDERS: readonly ProviderRow[] = [
   ...VENDORS,
   ...HOSTS,
+  AZURE_CHAT,
   ...LOCAL_SERVERS,
 ];

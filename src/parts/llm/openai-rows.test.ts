@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { Message } from '../../core/message.ts';
 import type { ModelRequest, ToolSchema } from '../../core/model.ts';
-import { OPENAI_CHAT, OPENAI_PROVIDERS } from './openai-providers.ts';
+import { COMPATIBLE_PROVIDERS, OPENAI_CHAT, OPENAI_PROVIDERS } from './openai-providers.ts';
 import type { ProviderRow } from './provider-row.ts';
 import { PROVIDERS } from './providers.ts';
 import {
@@ -121,7 +121,7 @@ const NINE = '2ua7qnopv';
 
 const EXPECTED: readonly Expected[] = [
   {
-    provider: 'azure',
+    provider: 'azure-chat',
     model: 'my-gpt',
     path: '/base/openai/v1/chat/completions',
     headers: { 'api-key': 'k', authorization: '' },
@@ -240,7 +240,7 @@ const EXPECTED: readonly Expected[] = [
 ];
 
 function rowOf(name: string): ProviderRow {
-  return OPENAI_PROVIDERS.find((row) => row.name === name) ?? assert.fail(`there is no row ${name}`);
+  return COMPATIBLE_PROVIDERS.find((row) => row.name === name) ?? assert.fail(`there is no row ${name}`);
 }
 
 /** The variables that a person sets: the address, and a key. */
@@ -278,12 +278,7 @@ suite('a provider of Chat Completions', () => {
 
   test('has a test here, each of them', () => {
     const tested = new Set(EXPECTED.map(({ provider }) => provider));
-    assert.deepEqual(
-      [...tested].sort(),
-      OPENAI_PROVIDERS.map(({ name }) => name)
-        .filter((name) => name !== 'openai')
-        .sort(),
-    );
+    assert.deepEqual([...tested].sort(), COMPATIBLE_PROVIDERS.map(({ name }) => name).sort());
   });
 });
 
@@ -299,23 +294,30 @@ for (const [base, path] of [
 ] as const) {
   test(`an address at Azure with ${base || 'nothing'} behind the host leads to ${path}`, async () => {
     assert.equal(
-      (await received(rowOf('azure'), { base, request: modelRequest({ model: 'my-gpt' }) })).path,
+      (await received(rowOf('azure-chat'), { base, request: modelRequest({ model: 'my-gpt' }) })).path,
       path,
     );
   });
 }
 
-test('Azure has no address that everybody has', async () => {
-  const models = testModels({ env: { AZURE_OPENAI_API_KEY: 'k' } });
-  await assert.rejects(models.resolve('azure/x'), {
+test('the address at Azure may be that of a resource by its name, and the key is that of the newer API', async () => {
+  const env = { AZURE_OPENAI_API_KEY: 'k' };
+  await assert.rejects(testModels({ env }).resolve('azure-chat/x'), {
     code: 'usage',
-    message: 'There is no address of azure that everybody has.',
-    hint: 'Set AZURE_OPENAI_ENDPOINT to yours, such as https://my-resource.openai.azure.com.',
+    message: 'AZURE_OPENAI_RESOURCE_NAME is not set, so azure-chat has no address.',
+    hint: 'Set AZURE_OPENAI_RESOURCE_NAME, or AZURE_OPENAI_ENDPOINT to the whole address.',
   });
+  const models = testModels({
+    env: { ...env, AZURE_OPENAI_RESOURCE_NAME: 'mine', AZURE_OPENAI_DEPLOYMENT: 'd' },
+  });
+  assert.equal((await models.resolve('azure-chat/x')).info.api, 'openai-completions');
+  assert.equal((await models.resolve()).info.provider, 'azure');
 });
 
 test('Chat Completions at an OPENAI_BASE_URL of one’s own are those of a local server', async () => {
-  const row = { ...rowOf('openai'), dialect: OPENAI_CHAT };
+  const [row] = OPENAI_PROVIDERS;
+  assert.ok(row);
+  assert.equal(row.moved, OPENAI_CHAT);
   const { body, path, headers } = await received(row, { request: everything('openai', 'qwen3') });
   assert.deepEqual(body, { model: 'qwen3', ...PLAIN });
   assert.deepEqual([path, headers.authorization], ['/base/chat/completions', 'Bearer k']);
@@ -463,7 +465,7 @@ test('rows have names, addresses and variables of their own', () => {
 suite('a provider that nobody named', () => {
   for (const [env, expected] of [
     [{ GITHUB_TOKEN: 'k', HF_TOKEN: 'k', DEEPSEEK_API_KEY: 'k' }, 'deepseek'],
-    [{ AZURE_OPENAI_API_KEY: 'k', GROQ_API_KEY: 'k' }, 'groq'],
+    [{ GROQ_API_KEY: 'k', OLLAMA_API_KEY: 'k' }, 'groq'],
     [{ OPENCODE_API_KEY: 'k' }, 'opencode'],
     [{ OLLAMA_BASE_URL: 'http://127.0.0.1:1/v1', OLLAMA_MODEL: 'm' }, 'ollama'],
     [{ VLLM_API_KEY: 'k', VLLM_MODEL: 'm' }, 'vllm'],

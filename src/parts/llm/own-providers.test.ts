@@ -121,14 +121,15 @@ test('a provider that names no key needs none, and its first model is its defaul
   assert.equal((await named.resolve()).info.id, 'chosen');
 });
 
-test('an entry of a built-in name changes what it names, and nothing else', () => {
+test('an entry of a built-in name changes what it names, and what is spoken at the new address', () => {
   const openai = { baseUrl: 'http://127.0.0.1:9/v1/', defaultModel: 'own', headers: { 'X-Team': 't' } };
   const rows = withOwnProviders(PROVIDERS, settingsWith({ openai }));
-  const before = PROVIDERS.find(({ name }) => name === 'openai');
+  const { moved, ...before } = PROVIDERS.find(({ name }) => name === 'openai') ?? assert.fail();
   assert.deepEqual(
     rows.find(({ name }) => name === 'openai'),
     {
       ...before,
+      dialect: moved,
       baseUrl: 'http://127.0.0.1:9/v1',
       ownUrl: true,
       defaultModel: 'own',
@@ -146,7 +147,11 @@ test('quirks reach the request, and win over those of the row', async () => {
   const quirks = { maxTokensField: 'max_completion_tokens', thinkTags: false, streamUsage: false };
   const providers = { openai: { baseUrl: `${server.url}/v1`, quirks } };
   const [, row] = withOwnProviders(PROVIDERS, settingsWith(providers));
-  assert.equal(row?.dialect.wire, 'openai-completions');
+  assert.equal(
+    row?.dialect.wire,
+    'openai-completions',
+    'which most servers speak, though OpenAI speaks another',
+  );
   const held = quirksFor(row.dialect, 'any', new URL(row.baseUrl));
   assert.deepEqual([held.thinkTags, held.textCalls], [false, true], 'the latter is what a server here gets');
   await chunks(await modelsWith(settingsWith(providers)).resolve('openai/any'));
@@ -202,7 +207,7 @@ for (const [name, providers, message] of [
   [
     'a wire that nobody speaks',
     { acme: { baseUrl: HERE, api: 'telepathy' } },
-    'providers.acme.api "telepathy" is not known: there are anthropic-messages, openai-completions.',
+    'providers.acme.api "telepathy" is not known: there are anthropic-messages, openai-responses, google-generative-ai, openai-completions.',
   ],
   [
     'an address that is none',

@@ -7,9 +7,7 @@ import type { OAuthSettings, ProviderSettings, Settings } from '../../core/setti
 import { parseBaseUrl } from './endpoint.ts';
 import { OPENAI_CHAT } from './openai-providers.ts';
 import { quirksFromSettings } from './openai-quirk-settings.ts';
-import type { ProviderRow } from './provider-row.ts';
-
-type Dialect = ProviderRow['dialect'];
+import type { Dialect, ProviderRow } from './provider-row.ts';
 
 const NAME = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9])?$/;
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
@@ -66,37 +64,56 @@ interface Like {
 
 /** What all providers of a wire have in common. */
 function likeOf(api: string, name: string, builtIn: readonly ProviderRow[]): Like {
-  const rows = builtIn.filter(({ dialect }) => dialect.wire === api);
-  const row = rows.find(({ auth }) => auth.kind === 'key') ?? rows[0];
+  if (api === OPENAI_CHAT.wire) return PLAIN_CHAT;
+  const row = builtIn.find(({ dialect }) => dialect.wire === api);
   if (row === undefined) {
     const known = [...new Set(builtIn.map(({ dialect }) => dialect.wire))].join(', ');
     throw invalid(`${name}.api`, `${JSON.stringify(api)} is not known: there are ${known}.`);
   }
-  const style = row.auth.kind === 'key' ? row.auth.style : 'bearer';
-  const dialect = row.dialect.wire === OPENAI_CHAT.wire ? OPENAI_CHAT : row.dialect;
-  return { endpoints: row.endpoints, style, listsModels: row.listsModels, dialect };
+  const { endpoints, auth, listsModels, dialect } = row;
+  return { endpoints, style: auth.kind === 'key' ? auth.style : 'bearer', listsModels, dialect };
 }
 
+const PLAIN_CHAT: Like = {
+  endpoints: ['/chat/completions'],
+  style: 'bearer',
+  listsModels: true,
+  dialect: OPENAI_CHAT,
+};
+
+/** Who names the wire means it, also at an address where it would not be expected. */
 function withApi(row: ProviderRow, { api }: ProviderSettings, builtIn: readonly ProviderRow[]): ProviderRow {
-  if (api === undefined || api === row.dialect.wire) return row;
+  if (api === undefined) return row;
+  const { moved: _, ...rest } = row;
+  if (api === row.dialect.wire) return rest;
   const { dialect, endpoints } = likeOf(api, row.name, builtIn);
-  return { ...row, dialect, endpoints };
+  return { ...rest, dialect, endpoints };
 }
 
-function changedRow(row: ProviderRow, entry: ProviderSettings): ProviderRow {
+/** The row at the address that the person gives it, where most servers speak an older format. */
+function movedRow(row: ProviderRow, { baseUrl }: ProviderSettings): ProviderRow {
+  if (baseUrl === undefined) return row;
+  const own = checkedUrl(baseUrl, row);
+  const moved = { ...row, baseUrl: own, ownUrl: true as const };
+  if (row.moved === undefined || new URL(own).host === new URL(row.baseUrl).host) return moved;
+  const { moved: _, ...rest } = moved;
+  return { ...rest, dialect: row.moved };
+}
+
+function changedRow(before: ProviderRow, entry: ProviderSettings): ProviderRow {
+  const row = movedRow(before, entry);
   const { name } = row;
-  const { baseUrl, headers, models, defaultModel, quirks } = entry;
+  const { headers, models, defaultModel, quirks } = entry;
   for (const id of [...(models ?? []), ...(defaultModel === undefined ? [] : [defaultModel])]) {
     if (!MODEL.test(id)) throw invalid(`${name}.models`, `${JSON.stringify(id)} is not the name of a model.`);
   }
   return {
     ...row,
     auth: authOf(row, entry),
-    ...(baseUrl !== undefined && { baseUrl: checkedUrl(baseUrl, row), ownUrl: true as const }),
     ...(headers !== undefined && { headers: { ...row.headers, ...checkedHeaders(headers, name) } }),
     ...(models !== undefined && { models }),
     ...(defaultModel !== undefined && { defaultModel }),
-    ...(quirks !== undefined && { dialect: withQuirks(row, quirks) }),
+    ...(quirks !== undefined && withQuirks(row, quirks)),
   };
 }
 
@@ -131,14 +148,19 @@ function clientOf({ scopes = [], ...client }: OAuthSettings, name: string) {
 }
 
 /** What the person says of the server goes before whatever the row says, of its models as of its addresses. */
-function withQuirks({ name, dialect }: ProviderRow, given: NonNullable<ProviderSettings['quirks']>): Dialect {
+function withQuirks(
+  { name, dialect, moved }: ProviderRow,
+  given: NonNullable<ProviderSettings['quirks']>,
+): Pick<ProviderRow, 'dialect' | 'moved'> {
   const [first] = Object.keys(given);
-  if (first === undefined) return dialect;
-  if (dialect.wire !== OPENAI_CHAT.wire) {
+  if (first === undefined) return { dialect };
+  if (![dialect, moved].some((spoken) => spoken?.wire === OPENAI_CHAT.wire)) {
     throw invalid(`${name}.quirks.${first}`, `is not known: ${dialect.wire} has none.`);
   }
   const quirks = inSettings(() => quirksFromSettings(given, `providers.${name}.quirks`));
-  return { ...dialect, where: [...(dialect.where ?? []), { quirks }] };
+  const quirky = (spoken: Dialect): Dialect =>
+    spoken.wire === OPENAI_CHAT.wire ? { ...spoken, where: [...(spoken.where ?? []), { quirks }] } : spoken;
+  return { dialect: quirky(dialect), ...(moved !== undefined && { moved: quirky(moved) }) };
 }
 
 function checkedUrl(text: string, row: ProviderRow): string {

@@ -21,9 +21,10 @@ async function learned(
   probe: ProbeName,
   settings: Settings = NO_SETTINGS,
 ): Promise<{ before: ModelInfo; after: ModelInfo; asked: readonly string[] }> {
-  const [, openai] = PROVIDERS;
+  const known = PROVIDERS.find(({ name }) => name === 'litellm') ?? assert.fail();
+  const { baseUrlKey: _, modelKey: __, ...plain } = known;
   const auth = { kind: 'key', variables: [{ name: 'ACME_KEY', style: 'bearer' }], style: 'bearer' } as const;
-  const row = { ...(openai as ProviderRow), name: 'acme', baseUrl: `${server.url}/v1`, auth, probe };
+  const row: ProviderRow = { ...plain, name: 'acme', baseUrl: `${server.url}/v1`, auth, probe };
   const models = testModels({ env: { ACME_KEY: 'k' }, providers: [row], settings });
   const model = await models.resolve('acme/org/large');
   const before = { ...model.info };

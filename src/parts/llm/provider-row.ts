@@ -2,14 +2,13 @@
 // sets it apart is data that its wire reads, never a name that code asks for.
 
 import type { AuthScheme } from '../../core/credential.ts';
+import type { Effort } from '../../core/model.ts';
 import type { OpenAiQuirks, QuirksWhere } from './openai-quirks.ts';
 
 export interface ProviderRow {
   readonly name: string;
-  /** Where there is no address that everybody has, an example of one. */
+  /** `{NAME}` in it stands for the variable of this name. */
   readonly baseUrl: string;
-  /** Everybody has an address of their own: `baseUrlKey` must be set. */
-  readonly ownAddress?: true;
   /** `baseUrl` is the person's own choice. */
   readonly ownUrl?: true;
   /** The variable that replaces `baseUrl`; absent where there is none. */
@@ -43,11 +42,14 @@ export interface ProviderRow {
   readonly widen?: string;
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>>;
-  readonly dialect: AnthropicDialect | OpenAiDialect;
+  readonly dialect: Dialect;
+  /** Spoken instead at a base URL of one's own on another host, where most servers know only an older format. */
+  readonly moved?: Dialect;
 }
 
 /** `list`: its list of models; the others are addresses of certain servers. */
 export type ProbeName = 'list' | 'ollama' | 'llamacpp' | 'lmstudio' | 'litellm';
+export type Dialect = AnthropicDialect | OpenAiDialect | ResponsesDialect | GeminiDialect;
 
 export interface AnthropicDialect {
   readonly wire: 'anthropic-messages';
@@ -72,4 +74,58 @@ export interface OpenAiDialect {
   readonly quirks?: OpenAiQuirks;
   /** In what some of its models, or of its addresses, differ from `quirks`. */
   readonly where?: readonly QuirksWhere[];
+}
+
+export interface ResponsesDialect {
+  readonly wire: 'openai-responses';
+  /** Below the base URL; `/responses` when absent. */
+  readonly path?: string;
+  /** The first that matches the id counts; models that none matches do not reason. */
+  readonly families: readonly ReasoningFamily[];
+  /** How much of the reasoning is told; `auto` when absent. */
+  readonly summary?: 'auto' | 'concise' | 'detailed' | 'none';
+  /** Sent for a request without a system prompt, where the server refuses one without instructions. */
+  readonly instructions?: string;
+  /** The server refuses to be told how long an answer may be. */
+  readonly unlimited?: boolean;
+  /** The header that names the conversation, for servers that keep one's requests together. */
+  readonly conversationHeader?: string;
+}
+
+/** Models that read each other's reasoning and know the same efforts. */
+export interface ReasoningFamily {
+  readonly ids: RegExp;
+  readonly efforts: Readonly<Record<Effort, string>>;
+}
+
+export interface GeminiDialect {
+  readonly wire: 'google-generative-ai';
+  /** Below the base URL, with a query; `{model}` stands for the id. */
+  readonly path: string;
+  /** The first that matches the id counts; models that none matches do not think. */
+  readonly families: readonly GeminiFamily[];
+}
+
+export interface GeminiFamily {
+  readonly ids: RegExp;
+  readonly thinking: ThinkingLevels | ThinkingBudget;
+  /**
+   * As Gemini 3 introduced it: a call without its signature is refused, a function's response may hold images, and an
+   * answer of a given shape may be asked for beside tools.
+   */
+  readonly modern: boolean;
+}
+
+export interface ThinkingLevels {
+  readonly kind: 'level';
+  readonly levels: Readonly<Record<Effort, string>>;
+}
+
+/** Tokens. */
+export interface ThinkingBudget {
+  readonly kind: 'budget';
+  readonly least: number;
+  readonly most: number;
+  /** Whether it can be told not to think. */
+  readonly canStop: boolean;
 }

@@ -12,7 +12,7 @@ export interface Wire {
   /** Appended to the base URL, with a query where the wire needs one. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Whether `ModelRequest.output` is understood; absent where that is for the model to say. */
+  /** The model understands `ModelRequest.output`. */
   readonly structured?: boolean;
   /** Headers that only some requests need. */
   headersFor?(request: ModelRequest): Readonly<Record<string, string>>;
@@ -57,6 +57,8 @@ export interface Complaint {
   readonly code?: ErrorCode;
   /** The HTTP status that it stands for, when it arrives inside a stream. */
   readonly status?: number;
+  /** Milliseconds that it asks us to wait; a header that says so wins. */
+  readonly retryAfterMs?: number;
 }
 
 /** The provider reported an error inside an answer that had begun. */
