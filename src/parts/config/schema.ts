@@ -63,6 +63,7 @@ export const PROVIDER_KEYS = {
   region: ['region', template],
   profile: ['profile', template],
   project: ['project', template],
+  resource: ['resource', template],
 } as const;
 
 export const BUDGET_KEYS = {

@@ -5,7 +5,9 @@ import type { Credential } from '../../core/credential.ts';
 import type { Clock } from '../../core/host.ts';
 import type { Model, ModelFacts } from '../../core/model.ts';
 import { below, type Endpoint, type Environment } from './endpoint.ts';
-import type { Http } from './http.ts';
+import type { Health } from './health.ts';
+import type { Http, HttpLimits } from './http.ts';
+import { limitsFor } from './limits.ts';
 import type { Dialect, ProviderRow } from './provider-row.ts';
 import { retriesFrom } from './retry.ts';
 import { createStream } from './stream.ts';
@@ -22,22 +24,31 @@ export interface ModelSetup {
   /** Undefined for a server that needs none. */
   readonly credential: Credential | undefined;
   readonly http: Http;
+  /** That of the endpoint. */
+  readonly health: Health;
+  /** Replaces the bounds of every request. */
+  readonly limits: Partial<HttpLimits> | undefined;
   readonly env: Environment;
   readonly clock: Clock;
   readonly random: () => number;
   readonly userAgent: string;
   readonly maxRetries: number | undefined;
+  /** Retries that the settings name; CRAB_MAX_RETRIES wins. */
+  readonly configuredRetries: number | undefined;
 }
 
 export async function createModel(setup: ModelSetup): Promise<Model> {
   const { row, id, credential, http, env, clock, random } = setup;
   const wire = await createWire(setup);
-  const stream = createStream({
+  const url = below(setup.endpoint.baseUrl, wire.path);
+  const answers = createStream({
     wire,
     http,
+    health: setup.health,
+    limits: { ...limitsFor(url), ...setup.limits },
     provider: {
       name: row.name,
-      url: below(setup.endpoint.baseUrl, wire.path),
+      url,
       secrets: () => credential?.secrets() ?? [],
     },
     headers: {
@@ -47,7 +58,7 @@ export async function createModel(setup: ModelSetup): Promise<Model> {
       ...row.headers,
     },
     credential,
-    maxRetries: setup.maxRetries ?? retriesFrom(env['CRAB_MAX_RETRIES']),
+    maxRetries: setup.maxRetries ?? retriesFrom(env['CRAB_MAX_RETRIES'], setup.configuredRetries),
     clock,
     random,
   });
@@ -57,27 +68,43 @@ export async function createModel(setup: ModelSetup): Promise<Model> {
       id,
       api: wire.api,
       ...setup.facts,
-      ...(wire.structured && { structured: true }),
+      ...(wire.structured === true && { structured: true }),
       ...(setup.local && { local: true }),
     },
-    stream,
+    ...answers,
     ...(credential !== undefined && { credential: credential.source }),
   };
 }
 
 /** What is spoken at an address: a provider's own hosts understand all that it does. */
-export function dialectAt(row: ProviderRow, { baseUrl, moved }: Endpoint): Dialect {
+export function dialectOf(row: ProviderRow, id: string, { baseUrl, moved }: Endpoint): Dialect {
+  const other = row.others?.find(({ ids }) => ids.test(id));
+  if (other !== undefined) return other.dialect;
   if (row.moved === undefined || !moved || baseUrl.host === new URL(row.baseUrl).host) return row.dialect;
   return row.moved;
 }
 
-async function createWire({ row, id: model, facts, endpoint, random }: ModelSetup): Promise<Wire> {
+async function createWire(setup: ModelSetup): Promise<Wire> {
+  const { row, id: model, facts, endpoint, random } = setup;
+  const family = row.vendorId?.exec(model)?.[1] ?? model;
   const provider = row.name;
-  const dialect = dialectAt(row, endpoint);
+  const dialect = dialectOf(row, model, endpoint);
   switch (dialect.wire) {
     case 'anthropic-messages': {
       const { createAnthropicWire } = await import('./anthropic.ts');
-      return createAnthropicWire({ provider, model, facts, dialect, random });
+      const betas = row.headers?.['anthropic-beta']?.split(',') ?? [];
+      const files = {
+        http: setup.http,
+        baseUrl: endpoint.baseUrl,
+        credential: setup.credential,
+        headers: { ...commonHeaders(setup.userAgent), ...row.headers },
+        now: () => setup.clock.now(),
+      };
+      return createAnthropicWire({ provider, model, family, facts, dialect, betas, files, random });
+    }
+    case 'bedrock-converse': {
+      const { createConverseWire } = await import('./converse.ts');
+      return createConverseWire({ provider, model, facts, dialect, random });
     }
     case 'openai-completions': {
       const { createOpenAiWire } = await import('./openai-chat.ts');

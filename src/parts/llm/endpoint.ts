@@ -1,7 +1,8 @@
 // Where a provider is: its own address, or the one that the person gave in its place.
 
-import type { Credentials } from '../../core/credential.ts';
+import type { Credential, Credentials } from '../../core/credential.ts';
 import { CrabError } from '../../core/errors.ts';
+import { accountPath, placedUrl } from './place.ts';
 import type { ProviderRow } from './provider-row.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -13,38 +14,34 @@ export interface Endpoint {
 }
 
 /** Throws `usage`. */
-export function endpointOf(row: ProviderRow, env: Environment): Endpoint {
+export function endpointOf(row: ProviderRow, env: Environment, credential?: Credential): Endpoint {
+  const { baseUrl, moved } = addressOf(row, env, credential);
+  return { baseUrl: below(baseUrl, accountPath(row, env, credential)), moved };
+}
+
+function addressOf(row: ProviderRow, env: Environment, credential: Credential | undefined): Endpoint {
   const { baseUrlKey: key, hostKey } = row;
   const own = key === undefined ? undefined : env[key];
   if (key !== undefined && isSet(own)) return { baseUrl: parseBaseUrl(own, key, row), moved: true };
   const host = hostKey === undefined ? undefined : env[hostKey];
   if (hostKey !== undefined && isSet(host)) return { baseUrl: parseHost(host, hostKey, row), moved: true };
   if (row.ownUrl) return { baseUrl: new URL(row.baseUrl), moved: true };
-  return { baseUrl: new URL(filledIn(row, env)), moved: false };
+  return { baseUrl: placedUrl(row, env, credential), moved: false };
 }
 
-/** `{NAME}` in an address stands for the variable of this name. */
-function filledIn(row: ProviderRow, env: Environment): string {
-  return row.baseUrl.replace(/\{(\w+)\}/g, (_, name: string) => {
-    const value = env[name]?.trim() ?? '';
-    if (/^[\w-]+$/.test(value)) return value;
-    const text = value === '' ? `${name} is not set` : `${name} is no part of a host name`;
-    const also = row.baseUrlKey === undefined ? '' : `, or ${row.baseUrlKey} to the whole address`;
-    throw new CrabError('usage', `${text}, so ${row.name} has no address.`, {
-      hint: `Set ${name}${also}.`,
-    });
-  });
-}
-
-/** Whether a provider that nobody named may be taken. */
+/** Whether a request to this provider could be made at all, as far as somebody has said so. */
 export function hasAccess(row: ProviderRow, env: Environment, credentials: Credentials): boolean {
-  if (row.keyless && isMoved(row, env)) return true;
-  if (row.onlyNamed === true) return false;
-  return hasCredential(row, credentials);
+  return hasCredential(row, credentials) || (row.keyless && isMoved(row, env));
 }
 
 export function hasCredential({ name, auth }: ProviderRow, credentials: Credentials): boolean {
   return credentials.has({ provider: name, scheme: auth });
+}
+
+/** Whether this provider is one to take when nobody names any. */
+export function isOffered(row: ProviderRow, env: Environment, credentials: Credentials): boolean {
+  const isMeant = row.meantBy === undefined || row.meantBy.some((name) => isSet(env[name]));
+  return isMeant && hasAccess(row, env, credentials);
 }
 
 /** A server of one's own needs no key. */
@@ -61,6 +58,9 @@ const NAMED = 2;
 
 /** Names the variables that would have helped. */
 export function missing(rows: readonly ProviderRow[], env: Environment): CrabError {
+  const [only, ...more] = rows;
+  if (only?.access !== undefined && more.length === 0)
+    return new CrabError('auth-missing', `There are no credentials for ${only.name}.`, { hint: only.access });
   const all = rows.flatMap(keysOf);
   const empty = all.filter((key) => env[key] !== undefined);
   const named = rows.slice(0, NAMED);
@@ -69,9 +69,9 @@ export function missing(rows: readonly ProviderRow[], env: Environment): CrabErr
   const also = named
     .filter(({ keyless, baseUrlKey }) => keyless && baseUrlKey !== undefined)
     .map(({ baseUrlKey }) => `${baseUrlKey} for a local server`);
-  const more = others === 0 ? '' : ` \`${GUIDE}\` lists ${others} providers more.`;
+  const where = others === 0 ? '' : ` \`${GUIDE}\` lists ${others} providers more.`;
   const settable = [...(empty.length > 0 ? empty : keys), ...also];
-  const hint = settable.length === 0 ? {} : { hint: `Set ${settable.join(' or ')}.${more}` };
+  const hint = settable.length === 0 ? {} : { hint: `Set ${settable.join(' or ')}.${where}` };
   if (empty.length > 0) {
     const verb = empty.length === 1 ? 'is' : 'are';
     return new CrabError('auth-missing', `${empty.join(' and ')} ${verb} set, but empty.`, hint);
@@ -132,10 +132,6 @@ function parseHost(given: string, from: string, row: ProviderRow): URL {
   if (url.hostname === '0.0.0.0' || url.hostname === '[::]') url.hostname = usual.hostname;
   if (url.pathname === '/') url.pathname = usual.pathname;
   return checked(url, from, row);
-}
-
-export function isLoopback({ hostname }: URL): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || /^127(?:\.\d+){3}$/.test(hostname);
 }
 
 /** The path without trailing slashes and without the endpoint that it was copied with. */

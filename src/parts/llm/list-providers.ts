@@ -5,10 +5,18 @@ import type { Credentials } from '../../core/credential.ts';
 import { asCrabError, CrabError, errorData } from '../../core/errors.ts';
 import type { ModelFacts, ModelListing, ProviderListing } from '../../core/model.ts';
 import type { Settings } from '../../core/settings.ts';
-import { dialectAt } from './create-model.ts';
-import { type Endpoint, endpointOf, hasCredential, isKeyless, isLoopback, missing } from './endpoint.ts';
+import { dialectOf } from './create-model.ts';
+import {
+  type Endpoint,
+  type Environment,
+  endpointOf,
+  hasCredential,
+  isKeyless,
+  missing,
+} from './endpoint.ts';
 import { namesOf } from './facts.ts';
 import { knownOf, settledOf } from './known-facts.ts';
+import { isLoopback } from './limits.ts';
 import { canTalk, LIST_MS, type Listed, listModels } from './list-models.ts';
 import { findLocalServer, type Looking } from './local-servers.ts';
 import type { ProviderRow } from './provider-row.ts';
@@ -54,11 +62,11 @@ async function listingOf(row: ProviderRow, from: Catalogues): Promise<ProviderLi
   const found = row.local ? await lookHere(row, from) : await lookThere(row, from);
   if (found === undefined) return undefined;
   const { endpoint, listed, missing: absent, failure } = found;
-  const local = endpoint !== undefined && isLoopback(endpoint.baseUrl);
+  const local = endpoint !== undefined && isLoopback(endpoint.baseUrl.hostname);
   const isFree = local && (row.local === true || !hasCredential(row, from.credentials));
   return {
     provider: row.name,
-    api: endpoint === undefined ? row.dialect.wire : dialectAt(row, endpoint).wire,
+    api: endpoint === undefined ? row.dialect.wire : dialectOf(row, '', endpoint).wire,
     baseUrl: endpoint === undefined ? row.baseUrl : endpoint.baseUrl.href.replace(/\/$/, ''),
     local,
     ...(absent !== undefined && { missing: absent }),
@@ -79,23 +87,33 @@ async function lookHere(row: ProviderRow, from: Catalogues): Promise<Found | und
 
 async function lookThere(row: ProviderRow, from: Catalogues): Promise<Found> {
   const { env, credentials, http, userAgent } = from;
-  let endpoint: Endpoint | undefined;
-  try {
-    endpoint = endpointOf(row, env);
-  } catch (thrown) {
-    return { listed: [], missing: asCrabError(thrown).message };
+  const account = { provider: row.name, scheme: row.auth };
+  const known = addressOf(row, env);
+  if (!credentials.has(account) && !isKeyless(row, env)) {
+    return { ...(known && { endpoint: known }), listed: [], missing: missing([row], env).message };
   }
-  if (!hasCredential(row, credentials) && !isKeyless(row, env)) {
-    return { endpoint, listed: [], missing: missing([row], env).message };
-  }
-  if (!row.listsModels) return { endpoint, listed: [] };
+  if (known !== undefined && !row.listsModels) return { endpoint: known, listed: [] };
+  let endpoint = known;
   try {
-    const credential = await credentials.find({ provider: row.name, scheme: row.auth });
-    const bound = isLoopback(endpoint.baseUrl) ? LIST_MS.local : LIST_MS.remote;
+    const credential = await credentials.find(account);
+    endpoint ??= endpointOf(row, env, credential);
+    if (!row.listsModels) return { endpoint, listed: [] };
+    const bound = isLoopback(endpoint.baseUrl.hostname) ? LIST_MS.local : LIST_MS.remote;
     const server = { row, endpoint, credential, http, userAgent };
     return { endpoint, listed: await listModels(server, AbortSignal.timeout(bound)) };
   } catch (thrown) {
-    return { endpoint, listed: [], failure: asCrabError(thrown) };
+    const error = asCrabError(thrown);
+    if (endpoint === undefined) return { listed: [], missing: error.message };
+    return { endpoint, listed: [], failure: error };
+  }
+}
+
+/** Undefined where the address depends on the account, or cannot be one. */
+function addressOf(row: ProviderRow, env: Environment): Endpoint | undefined {
+  try {
+    return endpointOf(row, env);
+  } catch {
+    return undefined;
   }
 }
 

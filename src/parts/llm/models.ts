@@ -7,20 +7,15 @@ import type { Clock } from '../../core/host.ts';
 import type { Model, Models } from '../../core/model.ts';
 import type { Settings } from '../../core/settings.ts';
 import { createModel } from './create-model.ts';
-import {
-  type Endpoint,
-  type Environment,
-  endpointOf,
-  hasAccess,
-  isKeyless,
-  isLoopback,
-  missing,
-} from './endpoint.ts';
+import { type Endpoint, type Environment, endpointOf, isKeyless, isOffered, missing } from './endpoint.ts';
+import { createHealths } from './health.ts';
 import { createHttp, type Http, type HttpLimits } from './http.ts';
 import { knownOf, settledOf } from './known-facts.ts';
+import { isLoopback } from './limits.ts';
 import type { Listed, Server } from './list-models.ts';
 import type { Preferred } from './list-providers.ts';
 import type { LocalServer } from './local-servers.ts';
+import { placedRow } from './place.ts';
 import type { ProviderRow } from './provider-row.ts';
 import { PROVIDERS } from './providers.ts';
 
@@ -60,7 +55,7 @@ interface Meant {
 
 export function createModels(options: ModelsOptions): Models {
   const { env, credentials, settings, clock, random, userAgent } = options;
-  const builtIn = options.providers ?? PROVIDERS;
+  const builtIn = (options.providers ?? PROVIDERS).map((row) => placedRow(row, settings.providers[row.name]));
   const used = new Set<Credential>();
   const redact = (text: string) => {
     let clean = text;
@@ -68,8 +63,9 @@ export function createModels(options: ModelsOptions): Models {
       for (const secret of credential.secrets()) clean = clean.replaceAll(secret, '[key]');
     return clean;
   };
-  const network = createHttp(options.limits);
+  const network = createHttp(options.limits, { env, settings: settings.network });
   const http = options.http?.(network, redact) ?? network;
+  const healthOf = createHealths();
   const looking = { env, http, userAgent };
   const once = rememberPromises();
 
@@ -121,29 +117,34 @@ export function createModels(options: ModelsOptions): Models {
     const asks = row.listsModels && (endpoint.moved || row.local);
     if (row.defaultModel !== undefined && !asks) return row.defaultModel;
     const { firstOf, LIST_MS, listModels } = await import('./list-models.ts');
-    const signal = AbortSignal.timeout(isLoopback(endpoint.baseUrl) ? LIST_MS.local : LIST_MS.remote);
+    const signal = AbortSignal.timeout(
+      isLoopback(endpoint.baseUrl.hostname) ? LIST_MS.local : LIST_MS.remote,
+    );
     return firstOf(listed ?? (await listModels(server, signal)), server).id;
   }
 
   /** Throws `CrabError` where the name leads nowhere. */
   async function meant(name: string | undefined): Promise<Meant> {
     const { row, id: named, found } = await chosen(name?.trim() || settings.model?.trim() || undefined);
-    const place = endpointOf(row, env);
+    const credential = await credentialOf(row);
+    const place = endpointOf(row, env, credential);
     const here = found ?? (await lookFor(row, place));
     const endpoint: Endpoint = here === undefined ? place : { ...place, baseUrl: here.baseUrl };
-    const server = { row, endpoint, credential: await credentialOf(row), http, userAgent };
+    const server = { row, endpoint, credential, http, userAgent };
     const id = named ?? (await once(row.name, () => defaultModel(server, here?.models)));
     return { server, id, isFound: found !== undefined };
   }
 
   async function make({ server, id, isFound }: Meant): Promise<Model> {
     const { row, endpoint, credential } = server;
-    const local = isLoopback(endpoint.baseUrl);
+    const local = isLoopback(endpoint.baseUrl.hostname);
     const isFree = local && (row.local === true || credential === undefined);
     const fixed = settledOf(row, id, settings);
     const facts = { ...knownOf(row, id, isFree), ...fixed };
-    const { maxRetries } = options;
-    const setup = { row, id, endpoint, credential, http, env, clock, random, userAgent, maxRetries };
+    const { maxRetries, limits } = options;
+    const road = { http, health: healthOf(endpoint.baseUrl), limits };
+    const retries = { maxRetries, configuredRetries: settings.providers[row.name]?.maxRetries };
+    const setup = { row, id, endpoint, credential, ...road, ...retries, env, clock, random, userAgent };
     const model = await createModel({ ...setup, facts, local });
     const teller = tellerOf(row, endpoint.baseUrl, await allRows());
     if (teller === undefined && !isFree) return model;
@@ -193,7 +194,7 @@ function tellerOf(
   rows: readonly ProviderRow[],
 ): Pick<ProviderRow, 'probe' | 'widen'> | undefined {
   const isUsual = ({ local, baseUrl: usual }: ProviderRow) => local && new URL(usual).port === baseUrl.port;
-  const usual = isLoopback(baseUrl) ? rows.find(isUsual) : undefined;
+  const usual = isLoopback(baseUrl.hostname) ? rows.find(isUsual) : undefined;
   if (usual !== undefined) return usual;
   return row.probe === undefined ? undefined : row;
 }
@@ -215,7 +216,7 @@ function choose(
   rows: readonly ProviderRow[],
   { env, credentials }: ModelsOptions,
 ): Choice | undefined {
-  const first = rows.find((row) => hasAccess(row, env, credentials));
+  const first = rows.find((row) => isOffered(row, env, credentials));
   if (name === undefined) return first && { row: first };
   const slash = name.indexOf('/');
   const named = rows.find((row) => row.name === name.slice(0, Math.max(slash, 0)));

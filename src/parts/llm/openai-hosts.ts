@@ -216,7 +216,7 @@ export const HOSTS: readonly ProviderRow[] = [
     prefix: 'HF',
     baseUrl: 'https://router.huggingface.co/v1',
     keys: ['HF_TOKEN'],
-    onlyNamed: true,
+    meantBy: ['HF_MODEL'],
     defaultModel: 'zai-org/GLM-5.2',
     quirks: { efforts: { off: 'none', max: 'xhigh' } },
   }),
@@ -225,7 +225,7 @@ export const HOSTS: readonly ProviderRow[] = [
     name: 'github-models',
     baseUrl: 'https://models.github.ai/inference',
     keys: ['GITHUB_MODELS_TOKEN', 'GITHUB_TOKEN'],
-    onlyNamed: true,
+    meantBy: ['GITHUB_MODELS_TOKEN', 'GITHUB_MODELS_MODEL'],
     defaultModel: 'openai/gpt-4.1',
     quirks: { effortField: 'none' },
     where: [

@@ -67,8 +67,9 @@ const AZURE_CHAT: ProviderRow = {
   ...chatRow({
     name: 'azure-chat',
     prefix: 'AZURE_OPENAI_CHAT',
-    baseUrl: 'https://{AZURE_OPENAI_RESOURCE_NAME}.openai.azure.com',
-    onlyNamed: true,
+    baseUrl: 'https://{resource}.openai.azure.com',
+    place: [{ name: 'resource', variables: ['AZURE_OPENAI_RESOURCE_NAME', 'AZURE_RESOURCE_NAME'] }],
+    meantBy: ['AZURE_OPENAI_CHAT_DEPLOYMENT'],
     modelKey: 'AZURE_OPENAI_CHAT_DEPLOYMENT',
     quirks: {
       path: '/openai/v1/chat/completions',

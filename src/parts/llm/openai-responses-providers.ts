@@ -28,7 +28,8 @@ function efforts(off: string, max: string): ResponsesDialect['families'][number]
 export const RESPONSES_PROVIDERS: readonly ProviderRow[] = [
   {
     name: 'azure',
-    baseUrl: 'https://{AZURE_OPENAI_RESOURCE_NAME}.openai.azure.com',
+    baseUrl: 'https://{resource}.openai.azure.com',
+    place: [{ name: 'resource', variables: ['AZURE_OPENAI_RESOURCE_NAME', 'AZURE_RESOURCE_NAME'] }],
     baseUrlKey: 'AZURE_OPENAI_BASE_URL',
     endpoints: ['/openai/v1/responses', '/openai/responses', '/openai/v1', '/openai'],
     auth: {

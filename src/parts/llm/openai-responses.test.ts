@@ -78,15 +78,17 @@ test('the name of an Azure resource is enough, and without one there is no addre
     return (await models.resolve('azure/mine')).info.api;
   };
   assert.equal(await resolve({ AZURE_OPENAI_RESOURCE_NAME: 'crab-1' }), 'openai-responses');
-  const hint = 'Set AZURE_OPENAI_RESOURCE_NAME, or AZURE_OPENAI_BASE_URL to the whole address.';
+  const hint =
+    'Set AZURE_OPENAI_RESOURCE_NAME or AZURE_RESOURCE_NAME, or resource in [providers.azure] of the settings file.';
   await assert.rejects(resolve({}), {
     code: 'usage',
-    message: 'AZURE_OPENAI_RESOURCE_NAME is not set, so azure has no address.',
+    message:
+      'No resource is known for azure: none of AZURE_OPENAI_RESOURCE_NAME, AZURE_RESOURCE_NAME is set.',
     hint,
   });
   await assert.rejects(resolve({ AZURE_OPENAI_RESOURCE_NAME: 'evil.example/' }), {
     code: 'usage',
-    message: 'AZURE_OPENAI_RESOURCE_NAME is no part of a host name, so azure has no address.',
+    message: 'AZURE_OPENAI_RESOURCE_NAME is not the name of a resource: "evil.example/".',
     hint,
   });
 });

@@ -304,8 +304,8 @@ test('the address at Azure may be that of a resource by its name, and the key is
   const env = { AZURE_OPENAI_API_KEY: 'k' };
   await assert.rejects(testModels({ env }).resolve('azure-chat/x'), {
     code: 'usage',
-    message: 'AZURE_OPENAI_RESOURCE_NAME is not set, so azure-chat has no address.',
-    hint: 'Set AZURE_OPENAI_RESOURCE_NAME, or AZURE_OPENAI_ENDPOINT to the whole address.',
+    message:
+      'No resource is known for azure-chat: none of AZURE_OPENAI_RESOURCE_NAME, AZURE_RESOURCE_NAME is set.',
   });
   const models = testModels({
     env: { ...env, AZURE_OPENAI_RESOURCE_NAME: 'mine', AZURE_OPENAI_DEPLOYMENT: 'd' },
@@ -466,6 +466,7 @@ suite('a provider that nobody named', () => {
   for (const [env, expected] of [
     [{ GITHUB_TOKEN: 'k', HF_TOKEN: 'k', DEEPSEEK_API_KEY: 'k' }, 'deepseek'],
     [{ GROQ_API_KEY: 'k', OLLAMA_API_KEY: 'k' }, 'groq'],
+    [{ GITHUB_TOKEN: 'k', GITHUB_MODELS_MODEL: 'openai/gpt-4.1' }, 'github-models'],
     [{ OPENCODE_API_KEY: 'k' }, 'opencode'],
     [{ OLLAMA_BASE_URL: 'http://127.0.0.1:1/v1', OLLAMA_MODEL: 'm' }, 'ollama'],
     [{ VLLM_API_KEY: 'k', VLLM_MODEL: 'm' }, 'vllm'],

@@ -117,11 +117,12 @@ function changedRow(before: ProviderRow, entry: ProviderSettings): ProviderRow {
   };
 }
 
-function authOf({ name, auth }: ProviderRow, entry: ProviderSettings): AuthScheme {
+function authOf({ name, auth, place }: ProviderRow, entry: ProviderSettings): AuthScheme {
   const { apiKeyEnv, apiKey, apiKeyHelper, oauth, region, profile, project } = entry;
   if (auth.kind !== 'key') return auth;
   for (const [key, value] of Object.entries({ region, profile, project })) {
-    if (value !== undefined) throw invalid(`${name}.${key}`, `means nothing to ${name}, which takes a key.`);
+    const isMeant = value === undefined || place?.some((part) => part.name === key);
+    if (!isMeant) throw invalid(`${name}.${key}`, `means nothing to ${name}, which takes a key.`);
   }
   if (apiKeyEnv !== undefined && !VARIABLE.test(apiKeyEnv)) {
     throw invalid(`${name}.api_key_env`, 'is not the name of an environment variable.');

@@ -1,16 +1,21 @@
 // What a provider is: one row. One that speaks a known wire costs a row and nothing else: whatever
 // sets it apart is data that its wire reads, never a name that code asks for.
 
-import type { AuthScheme } from '../../core/credential.ts';
+import type { AuthScheme, Place } from '../../core/credential.ts';
 import type { Effort } from '../../core/model.ts';
 import type { OpenAiQuirks, QuirksWhere } from './openai-quirks.ts';
 
 export interface ProviderRow {
   readonly name: string;
-  /** `{NAME}` in it stands for the variable of this name. */
   readonly baseUrl: string;
   /** `baseUrl` is the person's own choice. */
   readonly ownUrl?: true;
+  /** Stands behind the base URL, also behind one of one's own. */
+  readonly accountPath?: string;
+  /** What stands in braces in `baseUrl` and `accountPath`: `{region}`, `{project}`, `{resource}`. */
+  readonly place?: readonly PlacePart[];
+  /** Regions whose address is made in another way; the first that matches counts. */
+  readonly regions?: readonly { readonly ids: RegExp; readonly baseUrl: string }[];
   /** The variable that replaces `baseUrl`; absent where there is none. */
   readonly baseUrlKey?: string;
   /** The variable by which the server itself is told where to listen; nobody is chosen for it. */
@@ -18,18 +23,22 @@ export interface ProviderRow {
   /** Suffixes of a base URL that people paste from examples; stripped, longest first. */
   readonly endpoints: readonly string[];
   readonly auth: AuthScheme;
+  /** How one gets in, as a sentence in the imperative, where that takes more than a key. */
+  readonly access?: string;
+  /** Without being named it is taken only when one of these variables is set; absent where its key is reason enough. */
+  readonly meantBy?: readonly string[];
   /** A base URL of one's own needs no credential: a local server. */
   readonly keyless: boolean;
   /** A server on this machine: its usual address, too, needs no credential. */
   readonly local?: true;
-  /** Only who names it gets it: its variable is often set for another purpose. */
-  readonly onlyNamed?: true;
   /** The variable that names the model when nobody else does. */
   readonly modelKey?: string;
   /** Absent where there is none that everybody has. */
   readonly defaultModel?: string;
   /** With a base URL of one's own, ask the server which models it has instead of taking the default. */
   readonly listsModels: boolean;
+  /** Finds, as its first group, the vendor's own name in an id of a provider that sells what others made. */
+  readonly vendorId?: RegExp;
   /** Bare ids that mean this provider. */
   readonly ids?: RegExp;
   /** Ids that mean this provider before any pattern does. */
@@ -45,16 +54,75 @@ export interface ProviderRow {
   readonly dialect: Dialect;
   /** Spoken instead at a base URL of one's own on another host, where most servers know only an older format. */
   readonly moved?: Dialect;
+  /** Models of this provider that speak another wire; the first that matches the id counts. */
+  readonly others?: readonly { readonly ids: RegExp; readonly dialect: Dialect }[];
 }
 
 /** `list`: its list of models; the others are addresses of certain servers. */
 export type ProbeName = 'list' | 'ollama' | 'llamacpp' | 'lmstudio' | 'litellm';
-export type Dialect = AnthropicDialect | OpenAiDialect | ResponsesDialect | GeminiDialect;
+
+/** Bedrock's own API for models of all makers. */
+export interface ConverseDialect {
+  readonly wire: 'bedrock-converse';
+  /** Models that can be made to call a certain tool. */
+  readonly forced: RegExp;
+}
+
+/** A part of an address that the account decides. */
+export interface PlacePart {
+  readonly name: keyof Place;
+  /** From a settings file: wins over all else. */
+  readonly value?: string;
+  /** In order of preference; then counts what the credential says. */
+  readonly variables: readonly string[];
+  /** When nobody says; without it that is an error. */
+  readonly fallback?: string;
+}
+
+export type Dialect = AnthropicDialect | OpenAiDialect | ResponsesDialect | GeminiDialect | ConverseDialect;
 
 export interface AnthropicDialect {
   readonly wire: 'anthropic-messages';
   /** The first that matches the id counts; models that none matches think within a budget of tokens. */
   readonly adaptive: readonly AdaptiveThinking[];
+  /** The first that matches the id counts; all others know one speed. */
+  readonly fast?: readonly FastModels[];
+  /** Models whose answer can be held to a JSON schema. */
+  readonly structured?: RegExp;
+  readonly quirks?: AnthropicQuirks;
+  /** How a cloud wraps the API; absent for the API itself. */
+  readonly envelope?: AnthropicEnvelope;
+}
+
+/** What a person may choose for a provider of this wire. */
+export interface AnthropicQuirks {
+  /** How long what is marked stays in the cache; five minutes when absent. Writing for an hour costs more. */
+  readonly cacheTtl?: '5m' | '1h';
+  /** Have the sources named of what is said about documents. The API refuses that beside a schema for the answer. */
+  readonly citations?: boolean;
+  /** Large attachments are uploaded once and referred to. */
+  readonly files?: boolean;
+}
+
+/** Models that are sold at a higher speed. */
+export interface FastModels {
+  readonly ids: RegExp;
+  /** The beta that must be asked for with it. */
+  readonly beta?: string;
+  /** A fast answer costs this many times the price. */
+  readonly priceFactor: number;
+}
+
+/** The API behind a cloud's door: the model stands in the address, the version in the body. */
+export interface AnthropicEnvelope {
+  /** Below the base URL, with `{model}` for the id. */
+  readonly path: string;
+  /** `anthropic_version`. */
+  readonly version: string;
+  /** Where betas are asked for. */
+  readonly betas: 'header' | 'body';
+  /** Frames of AWS in place of server-sent events; the body does not say that it wants a stream then. */
+  readonly framing?: 'aws-event-stream';
 }
 
 /** A family of models that decide themselves how much to think. */

@@ -1,6 +1,7 @@
 // All providers, in the order in which one is chosen when nobody names any.
 
 import { ANTHROPIC_PROVIDERS } from './anthropic-providers.ts';
+import { CLOUD_PROVIDERS } from './cloud-providers.ts';
 import { GOOGLE_PROVIDERS } from './google-providers.ts';
 import { COMPATIBLE_PROVIDERS, OPENAI_PROVIDERS } from './openai-providers.ts';
 import { RESPONSES_PROVIDERS } from './openai-responses-providers.ts';
@@ -11,5 +12,6 @@ export const PROVIDERS: readonly ProviderRow[] = [
   ...OPENAI_PROVIDERS,
   ...GOOGLE_PROVIDERS,
   ...RESPONSES_PROVIDERS,
+  ...CLOUD_PROVIDERS,
   ...COMPATIBLE_PROVIDERS,
 ];

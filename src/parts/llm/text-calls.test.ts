@@ -211,6 +211,14 @@ suite('text that is no call', () => {
     assert.deepEqual(shown, ['One', ' two ', '<b> ', '', '```json\n{"a":', ' 1}\n```']);
   });
 
+  for (const piece of ['<tool_call>{"name":', '</tool_call>', '```json\n{"name":']) {
+    test(`a model that repeats ${JSON.stringify(piece)} is not followed for ever`, () => {
+      const text = `<tool_call>{"name":${piece.repeat(40_000)}`;
+      assert.deepEqual(outcomeOf(text), { text, calls: [] });
+      assert.deepEqual(outcomeOf(...(text.match(/.{1,100}/gs) ?? [])), { text, calls: [] });
+    });
+  }
+
   test('what never ends is shown in the end, whole', () => {
     const calls = new TextCalls(TOOLS);
     const pieces = ['<tool_call>{"name":"ls","arguments":{"path":"', ...Array(2000).fill('x'.repeat(1000))];

@@ -12,6 +12,8 @@ const LONGEST_CLOSE = 32;
 const LONGEST_HEAD = 40;
 /** Characters that are held back at most (law 5). */
 const LONGEST_CALL = 1024 * 1024;
+/** Ends behind which there was no call; a model that prints one opening after the other is not followed for ever. */
+const MOST_FAILURES = 32;
 
 interface Region {
   readonly dialect: TextDialect;
@@ -33,6 +35,7 @@ export class TextCalls {
   /** What is there does not suffice to decide. */
   #waiting = false;
   #inFence = false;
+  #failures = 0;
   /** Text was shown. */
   #begun = false;
   /** Blank lines before an answer and around calls are not shown. */
@@ -48,7 +51,8 @@ export class TextCalls {
   push(delta: string): string {
     const region = this.#region;
     if (region === undefined) {
-      if (this.#rest === '' && !this.#trim && !MARK.test(delta)) {
+      const plain = this.#failures > MOST_FAILURES || !MARK.test(delta);
+      if (plain && this.#rest === '' && !this.#trim) {
         this.#lastShown = delta;
         return delta;
       }
@@ -73,7 +77,8 @@ export class TextCalls {
     let shown = '';
     this.#waiting = false;
     while (this.#rest !== '' && !this.#waiting)
-      shown += this.#region === undefined ? this.#open(final) : this.#close(this.#region, final);
+      if (this.#failures > MOST_FAILURES) shown += this.#show(this.#rest.length);
+      else shown += this.#region === undefined ? this.#open(final) : this.#close(this.#region, final);
     return shown;
   }
 
@@ -133,14 +138,15 @@ export class TextCalls {
       region.sure = true;
     }
     for (let end = endOf(body, dialect, region.searched); end !== undefined; ) {
-      const calls = this.#offered(dialect.read(body.slice(0, end.at), this.#schemaOf));
+      const calls = this.#callsIn(body.slice(0, end.at), dialect);
       if (calls !== undefined) return this.#take(calls, body.slice(end.at + end.length));
       region.searched = end.at + 1;
+      if (this.#failures > MOST_FAILURES) return this.#giveUp(dialect);
       end = endOf(body, dialect, region.searched);
     }
     region.searched = Math.max(region.searched, body.length - LONGEST_CLOSE);
     if (!final && body.length < LONGEST_CALL) return this.#wait();
-    const calls = final ? this.#offered(dialect.read(body, this.#schemaOf)) : undefined;
+    const calls = final ? this.#callsIn(body, dialect) : undefined;
     return calls === undefined ? this.#giveUp(dialect) : this.#take(calls, '');
   }
 
@@ -174,8 +180,12 @@ export class TextCalls {
     return all.some((one) => one.startsWith(head)) ? undefined : false;
   }
 
-  #offered(calls: readonly ReadCall[] | undefined): readonly ReadCall[] | undefined {
-    return calls?.every(({ name }) => this.#tools.has(name)) === true ? calls : undefined;
+  /** The calls of a body, if all of them are of tools that are offered. */
+  #callsIn(body: string, dialect: TextDialect): readonly ReadCall[] | undefined {
+    const calls = dialect.read(body, this.#schemaOf);
+    if (calls?.every(({ name }) => this.#tools.has(name)) === true) return calls;
+    this.#failures++;
+    return undefined;
   }
 }
 

@@ -12,10 +12,15 @@ export interface Wire {
   /** Appended to the base URL, with a query where the wire needs one. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The model understands `ModelRequest.output`. */
-  readonly structured?: boolean;
   /** Headers that only some requests need. */
   headersFor?(request: ModelRequest): Readonly<Record<string, string>>;
+  /** Whether it understands `ModelRequest.output`. */
+  readonly structured?: boolean;
+  /**
+   * What must be done before `encode`, such as bringing a large file to the provider. Undefined when there is nothing
+   * to do, as a rule. Never rejects: what fails there must do no harm.
+   */
+  prepare?(request: ModelRequest, signal: AbortSignal): Promise<void> | undefined;
   /** How the body of an answer is cut into events; server-sent events when absent. */
   framing?(): Framing;
   /** The body of a request, in fragments that are sent one after the other. */
