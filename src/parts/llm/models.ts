@@ -75,7 +75,7 @@ export function createModels(options: ModelsOptions): Models {
   async function allRows(): Promise<readonly ProviderRow[]> {
     if (Object.keys(settings.providers).length === 0) return builtIn;
     const { withOwnProviders } = await import('./own-providers.ts');
-    return once('rows', async () => withOwnProviders(builtIn, settings));
+    return once('all rows', async () => withOwnProviders(builtIn, settings));
   }
 
   async function credentialOf(row: ProviderRow): Promise<Credential | undefined> {
