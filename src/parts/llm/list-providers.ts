@@ -135,7 +135,10 @@ function modelsOf(
     models.set(id, { id, source, isDefault, ...facts });
   };
   // Whoever moved the address has a server whose models are not the vendor's.
-  if (!endpoint?.moved) for (const id of namesOf(row.catalogue ?? row.name)) add(id, 'catalogue');
+  if (!endpoint?.moved) {
+    const known = [...namesOf(row.catalogue ?? row.name), ...(row.defaultModel ? [row.defaultModel] : [])];
+    for (const id of known) add(id, 'catalogue');
+  }
   for (const { id, facts } of listed) if (canTalk(id) && !isRelease(id, listed)) add(id, 'server', facts);
   const named = Object.keys(settings.models).flatMap((key) =>
     key.startsWith(`${row.name}/`) ? [key.slice(row.name.length + 1)] : [],
