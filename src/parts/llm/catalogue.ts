@@ -1,4 +1,4 @@
-// What vendors say of their models, as of 10 November 2026: context window, longest output, what can be shown to them,
+// What vendors say of their models, as of November 2026: context window, longest output, what can be shown to them,
 // and US dollars for a million tokens. It is data, compared over three lists (models.dev, OpenRouter's and pi's) and
 // with what the vendors publish; a figure on which they disagree is left out, because a wrong price is worse than
 // none. Prices are those of the vendor's own API at its busiest hour and its shortest cache lifetime.
@@ -153,6 +153,13 @@ export const CATALOGUE: Readonly<Record<string, Section>> = {
         [2, 10, 0.1, 2.5],
         [272_000, [4, 15, 0.2, 5]],
       ),
+      'gpt-6.2-sol': model(
+        1_050_000,
+        128_000,
+        'image pdf thinking json',
+        [2, 10, 0.1, 2.5],
+        [272_000, [4, 15, 0.2, 5]],
+      ),
       'gpt-6.1-terra': model(
         1_050_000,
         128_000,
@@ -200,7 +207,8 @@ export const CATALOGUE: Readonly<Record<string, Section>> = {
       'gemini-3.6-flash': model(1_048_576, 65_536, 'image pdf thinking json', [0.75, 3.75, 0.075]),
       'gemini-3.7-flash': model(1_048_576, 65_536, 'image pdf thinking json', [0.75, 3.75, 0.075]),
       'gemini-3.8-flash': model(1_048_576, 65_536, 'image pdf thinking json', [0.75, 3.75, 0.075]),
-      'gemini-4-argon': model(1_048_576, 32_768, 'image pdf thinking json', [2, 10, 0.1]),
+      // As of 1 December 2026; half of it until then.
+      'gemini-4-argon': model(1_048_576, 65_536, 'image pdf thinking json', [4, 20, 0.2]),
       'gemini-flash-latest': model(1_048_576, 65_536, 'image pdf thinking json', [1.5, 9, 0.15]),
       'gemini-flash-lite-latest': model(1_048_576, 65_536, 'image pdf thinking json', [0.25, 1.5, 0.025]),
       'gemini-pro-latest': model(
