@@ -145,5 +145,9 @@ function lazyModels(options: HostOptions, exec: Exec, secrets: Secrets): Models 
       models ??= load();
       return (await models).resolve(name);
     },
+    async list(provider) {
+      models ??= load();
+      return (await models).list(provider);
+    },
   };
 }

@@ -11,6 +11,7 @@ export async function start(argv: readonly string[]): Promise<number> {
   if (first === 'dev') return (await import('./dev.ts')).dev(rest);
   if (first === 'usage') return (await import('./usage-command.ts')).usage(rest, process.env);
   if (first === 'demo') return (await import('./demo.ts')).demo(rest, process.env);
+  if (first === 'models') return (await import('./models-command.ts')).modelsCommand(rest, process.env);
   if (first === 'memory') return (await import('./memory-command.ts')).memoryCommand(rest, process.env);
   if (first === 'auth') return (await import('./auth-command.ts')).auth(rest, process.env);
   const args = readArguments(argv);

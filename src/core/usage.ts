@@ -26,6 +26,8 @@ export interface Price {
   readonly output: number;
   readonly cacheRead: number;
   readonly cacheWrite: number;
+  /** What all tokens of a request cost instead when its prompt, with what came from a cache, has more than `tokens`. */
+  readonly above?: { readonly tokens: number; readonly price: Price };
 }
 
 export type TokenCounts = Pick<Usage, 'input' | 'output' | 'cacheRead' | 'cacheWrite'>;
@@ -55,13 +57,18 @@ export function usageOf(tokens: TokenCounts, price?: Price, costUsd?: number): U
   };
 }
 
-function costOf(tokens: TokenCounts, price: Price | undefined): Cost {
-  if (price === undefined) return NO_COST;
+function costOf(tokens: TokenCounts, listed: Price | undefined): Cost {
+  if (listed === undefined) return NO_COST;
+  const price = tierOf(listed, tokens.input + tokens.cacheRead + tokens.cacheWrite);
   const input = (tokens.input * price.input) / 1e6;
   const output = (tokens.output * price.output) / 1e6;
   const cacheRead = (tokens.cacheRead * price.cacheRead) / 1e6;
   const cacheWrite = (tokens.cacheWrite * price.cacheWrite) / 1e6;
   return { input, output, cacheRead, cacheWrite, total: input + output + cacheRead + cacheWrite };
+}
+
+function tierOf(price: Price, prompt: number): Price {
+  return price.above !== undefined && prompt > price.above.tokens ? tierOf(price.above.price, prompt) : price;
 }
 
 export function addUsage(a: Usage, b: Usage): Usage {
