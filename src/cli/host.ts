@@ -10,12 +10,14 @@ import type { Settings } from '../core/settings.ts';
 import { createLocalFiles } from '../parts/files/local-files.ts';
 import { createScratch } from '../parts/files/scratch.ts';
 import type { HostExec } from '../parts/process/exec.ts';
+import { createSessionSearch } from '../parts/search/session-search.ts';
 import { createMemoryTapes, createTapes } from '../parts/tape/tapes.ts';
 import { builtinExtensions } from '../runtime/builtin.ts';
 import type { RuntimeHost } from '../runtime/host.ts';
 import { systemClock } from './clock.ts';
 import { crabHome, type Environment, homeFolder } from './home.ts';
 import { memoriesOf } from './memory.ts';
+import { searchOptions } from './search.ts';
 import type { Traffic } from './traffic.ts';
 import { VERSION } from './version.ts';
 
@@ -35,12 +37,13 @@ export function createHost(env: Environment, { settings, traffic }: HostOptions)
   const random = traffic?.random ?? Math.random;
   const newId = createIds({ now: clock.now, random });
   const exec = lazyExec(env);
+  const search = createSessionSearch(searchOptions(env));
   const shared = { clock, random };
   return {
     clock,
     newId,
     models: lazyModels(env, settings, traffic),
-    tapes: createTapes({ home: join(crabHome(env)), ...shared }),
+    tapes: createTapes({ home: join(crabHome(env)), appended: search.appended, ...shared }),
     memoryTapes: createMemoryTapes(shared),
     files: createLocalFiles(),
     exec,
@@ -48,7 +51,7 @@ export function createHost(env: Environment, { settings, traffic }: HostOptions)
     killAll: () => exec.killAll(),
     scratch: createScratch(tmpdir()),
     homeFolder: homeFolder(env),
-    extensions: builtinExtensions({ memories: memoriesOf(env) }),
+    extensions: builtinExtensions({ memories: memoriesOf(env), search }),
   };
 }
 

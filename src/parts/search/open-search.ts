@@ -17,8 +17,8 @@ import { readSession } from './read-session.ts';
 import { SessionIndex } from './session-index.ts';
 
 export interface SearchOptions {
-  /** Crab's home, absolute. */
-  readonly home: string;
+  /** The index's file, absolute. Its folder is made. */
+  readonly index: string;
   /** The folder of all sessions: `<agent>/<folder>/<id>.jsonl` below it. */
   readonly sessions: string;
   readonly clock: Clock;
@@ -46,10 +46,6 @@ export class OpenSearch {
 
   constructor(options: SearchOptions) {
     this.#options = options;
-  }
-
-  get path(): string {
-    return `${this.#options.home}/index/sessions.db`;
   }
 
   async search(request: SearchRequest, signal?: AbortSignal): Promise<SearchReply> {
@@ -80,7 +76,7 @@ export class OpenSearch {
   async rebuild(onProgress: (pending: number) => void, signal: AbortSignal): Promise<CatchUp> {
     await this.close();
     try {
-      setAside(this.path);
+      setAside(this.#options.index);
     } catch {
       // There was none.
     }
@@ -93,7 +89,7 @@ export class OpenSearch {
       const one = (sql: string) => Number(Object.values(index.statement(sql).get() ?? {})[0]);
       const damage = damageIn(index);
       return {
-        path: this.path,
+        path: this.#options.index,
         ...(damage !== undefined && { damage }),
         sessions: one("SELECT count(*) FROM sessions WHERE session <> ''"),
         messages: one('SELECT count(*) FROM messages'),
@@ -125,13 +121,13 @@ export class OpenSearch {
     } catch (error) {
       if (!isDamaged(error)) throw error;
       await this.close();
-      setAside(this.path);
+      setAside(this.#options.index);
       return await task(await this.#index());
     }
   }
 
   #index(): Promise<SessionIndex> {
-    this.#opening ??= openDatabase(this.path).then((database) => new SessionIndex(database));
+    this.#opening ??= openDatabase(this.#options.index).then((database) => new SessionIndex(database));
     return this.#opening;
   }
 }
