@@ -11,6 +11,8 @@ const FORMAT = 1;
 
 const FOLDER_MODE = 0o700;
 const BUSY_MS = 1000;
+/** A checkpoint waits for the disk, so it comes seldom: every 16 MB. */
+const CHECKPOINT_PAGES = 4096;
 
 /** Documents of one session: its name and summary are number 0, its messages follow. */
 export const SLOTS = 2 ** 21;
@@ -87,6 +89,7 @@ function prepared(database: DatabaseSync): DatabaseSync {
       PRAGMA busy_timeout = ${BUSY_MS};
       PRAGMA journal_mode = WAL;
       PRAGMA synchronous = NORMAL;
+      PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES};
       PRAGMA cache_size = -16384;
       PRAGMA temp_store = MEMORY;
     `);

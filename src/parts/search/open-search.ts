@@ -24,6 +24,8 @@ export interface SearchOptions {
   readonly clock: Clock;
   /** Milliseconds that a search may spend on what is not indexed yet. */
   readonly patienceMs?: number;
+  /** Milliseconds for which a search may miss what another process wrote. */
+  readonly freshMs?: number;
   readonly weights?: Weights;
 }
 
@@ -38,11 +40,15 @@ export interface IndexReport {
 }
 
 const PATIENCE_MS = 3000;
+/** So long what was seen of the files is believed: looking at 20,000 of them takes 100 ms. */
+const FRESH_MS = 1000;
 const DEFAULT_AROUND = 4;
 
 export class OpenSearch {
   readonly #options: SearchOptions;
   #opening: Promise<SessionIndex> | undefined;
+  /** When the index was last known to hold everything. */
+  #wholeAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: SearchOptions) {
     this.#options = options;
@@ -54,7 +60,8 @@ export class OpenSearch {
     const until = clock.monotonic() + patienceMs;
     const goOn = () => signal?.aborted !== true && clock.monotonic() < until;
     return this.#withIndex(async (index) => {
-      const { pending } = await this.#catchUp(index, goOn);
+      const isFresh = clock.monotonic() - this.#wholeAt < (this.#options.freshMs ?? FRESH_MS);
+      const { pending } = isFresh ? { pending: 0 } : await this.#catchUp(index, goOn);
       signal?.throwIfAborted();
       return { ...answer(index, request, this.#options.weights ?? WEIGHTS), pending };
     });
@@ -102,16 +109,20 @@ export class OpenSearch {
   async close(): Promise<void> {
     const opening = this.#opening;
     this.#opening = undefined;
+    this.#wholeAt = Number.NEGATIVE_INFINITY;
     (await opening)?.database.close();
   }
 
-  #catchUp(
+  async #catchUp(
     index: SessionIndex,
     goOn: () => boolean,
     onProgress?: (pending: number) => void,
   ): Promise<CatchUp> {
-    const { sessions } = this.#options;
-    return catchUp(index, { sessions, goOn, ...(onProgress && { onProgress }) });
+    const { sessions, clock } = this.#options;
+    const startedAt = clock.monotonic();
+    const caught = await catchUp(index, { sessions, goOn, ...(onProgress && { onProgress }) });
+    if (caught.pending === 0) this.#wholeAt = startedAt;
+    return caught;
   }
 
   /** Does `task`; where the database turns out to be damaged, once more with one that is new. */

@@ -3,11 +3,11 @@
 // newest messages stand for all. What is scored is scored exactly.
 
 /** A word in more messages than this is common. */
-export const COMMON = 20_000;
+export const COMMON = 12_000;
 /** Messages that the words together may be in. */
-const MOST_SCORED = 30_000;
+const MOST_SCORED = 20_000;
 /** Of common words alone, the newest messages are scored, as many as this. */
-export const NEWEST = 10_000;
+export const NEWEST = 8_000;
 const MOST_COMMON_WORDS = 2;
 const MOST_COMPARED = 6;
 /** A common word is counted so far, to tell which of them is the rarest. */

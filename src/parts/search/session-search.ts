@@ -17,17 +17,21 @@ export function createSessionSearch(options: SearchOptions): SessionSearch {
     return opening;
   };
 
+  /** The files have it all: what cannot be indexed at this moment is indexed by a later search. */
   async function takeIn(): Promise<void> {
     const paths = [...appended];
     appended.clear();
-    // The files have it all: what cannot be indexed at this moment is indexed by the next search.
+    if (paths.length === 0) return;
     await open()
       .then((search) => search.read(paths))
       .catch(() => {});
   }
 
   return {
-    search: async (request, signal) => (await open()).search(request, signal),
+    async search(request, signal) {
+      await takeIn();
+      return (await open()).search(request, signal);
+    },
     appended(path) {
       if (appended.size === 0) setTimeout(takeIn, GATHER_MS).unref();
       appended.add(path);
