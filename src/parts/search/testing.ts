@@ -33,7 +33,9 @@ export class SearchHome implements AsyncDisposable {
   }
 
   /** A session with nothing in it but its header. */
-  session(header: { readonly agent?: string; readonly cwd?: string; readonly sender?: string } = {}): WrittenSession {
+  session(
+    header: { readonly agent?: string; readonly cwd?: string; readonly sender?: string } = {},
+  ): WrittenSession {
     this.#now += 60_000;
     const id = this.#ids();
     const { agent = 'crab', cwd = '/work', sender = `cli:${id}` } = header;
