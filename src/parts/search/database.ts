@@ -2,7 +2,7 @@
 // it damaged, of another version or locked for good, is set aside and begun anew; where nothing can be written at all,
 // the index lives in memory. The only file that knows which SQLite this is: `node:sqlite`, which Bun has as well.
 
-import { mkdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 
@@ -10,7 +10,7 @@ import type { DatabaseSync } from 'node:sqlite';
 const FORMAT = 1;
 
 const FOLDER_MODE = 0o700;
-const BUSY_MS = 1000;
+const BUSY_MS = 500;
 /** A checkpoint waits for the disk, so it comes seldom: every 16 MB. */
 const CHECKPOINT_PAGES = 4096;
 
@@ -61,7 +61,7 @@ export async function openDatabase(path: string): Promise<DatabaseSync> {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: FOLDER_MODE });
     try {
-      return open(path);
+      return await patiently(() => open(path));
     } catch {
       setAside(path);
       return open(path);
@@ -71,16 +71,34 @@ export async function openDatabase(path: string): Promise<DatabaseSync> {
   }
 }
 
+const OPEN_TRIES = 4;
+const PAUSE_MS = 50;
+
+/** Two that make the database at once refuse each other without waiting, as SQLite does rather than to deadlock. */
+async function patiently<T>(task: () => T): Promise<T> {
+  for (let left = OPEN_TRIES; ; left--)
+    try {
+      return task();
+    } catch (error) {
+      if (left === 0 || !isBusy(error)) throw error;
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    }
+}
+
+const SUFFIXES = ['', '-wal', '-shm'] as const;
+
 /** Moves the database out of the way, over one that was set aside before. Processes that have it open keep it. */
 export function setAside(path: string): void {
-  for (const suffix of ['', '-wal', '-shm']) {
+  for (const suffix of SUFFIXES) {
     rmSync(`${path}.aside${suffix}`, { force: true });
-    try {
-      renameSync(path + suffix, `${path}.aside${suffix}`);
-    } catch (error) {
-      if (suffix === '') throw error;
-    }
+    if (existsSync(path + suffix)) renameSync(path + suffix, `${path}.aside${suffix}`);
   }
+}
+
+/** Removes the database, and the one that was set aside. */
+export function removeDatabase(path: string): void {
+  for (const suffix of SUFFIXES)
+    for (const file of [path + suffix, `${path}.aside${suffix}`]) rmSync(file, { force: true });
 }
 
 function prepared(database: DatabaseSync): DatabaseSync {

@@ -10,7 +10,7 @@ import {
   type SessionHit,
 } from '../../core/search.ts';
 import { type CatchUp, catchUp } from './catch-up.ts';
-import { isDamaged, openDatabase, setAside } from './database.ts';
+import { isDamaged, openDatabase, removeDatabase, setAside } from './database.ts';
 import { hitOf, windowSize } from './hit.ts';
 import { rank, WEIGHTS, type Weights } from './ranking.ts';
 import { readSession } from './read-session.ts';
@@ -79,14 +79,10 @@ export class OpenSearch {
     });
   }
 
-  /** Begins anew and takes in everything. */
+  /** Begins anew and takes in everything; of the old index nothing stays. */
   async rebuild(onProgress: (pending: number) => void, signal: AbortSignal): Promise<CatchUp> {
     await this.close();
-    try {
-      setAside(this.#options.index);
-    } catch {
-      // There was none.
-    }
+    removeDatabase(this.#options.index);
     return this.#withIndex((index) => this.#catchUp(index, () => !signal.aborted, onProgress));
   }
 
