@@ -26,7 +26,8 @@ export const SESSIONS: Readonly<Record<string, LabelledSession>> = {
     ],
   },
   'csv-export': {
-    summary: 'Added an export of invoices as CSV, with quoting as in RFC 4180 and a byte order mark for Excel.',
+    summary:
+      'Added an export of invoices as CSV, with quoting as in RFC 4180 and a byte order mark for Excel.',
     said: [
       ['user', 'Accounting wants the invoices as a spreadsheet.'],
       ['assistant', 'I wrote exportInvoices and a download button.'],
@@ -146,7 +147,7 @@ export const SESSIONS: Readonly<Record<string, LabelledSession>> = {
       ['assistant', 'The slice holds indexes in place of references.'],
     ],
   },
-  'accessibility': {
+  accessibility: {
     title: 'Keyboard focus in dialogs',
     said: [
       ['user', 'With a screen reader the dialog cannot be left; focus goes behind it.'],

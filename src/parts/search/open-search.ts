@@ -70,12 +70,15 @@ export class OpenSearch {
   /** Takes in what is new in these files, as far as they can be read and the database is free. */
   async read(paths: readonly string[]): Promise<void> {
     await this.#withIndex(async (index) => {
-      for (const path of paths)
+      for (const path of paths) {
+        let isRead = false;
         try {
-          index.transaction(() => readSession(index, path));
+          isRead = index.transaction(() => readSession(index, path));
         } catch (error) {
           if (isDamaged(error)) throw error;
         }
+        if (!isRead) this.#wholeAt = Number.NEGATIVE_INFINITY;
+      }
     });
   }
 
