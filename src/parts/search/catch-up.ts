@@ -1,6 +1,7 @@
 // Brings the index up to what the session files say, newest first and no longer than there is time: what is left is
 // counted, and the next one goes on from there. Between transactions others get their turn, in this process and elsewhere.
 
+import { basename } from 'node:path';
 import { isBusy, isDamaged } from './database.ts';
 import { readSession } from './read-session.ts';
 import { listSessionFiles } from './session-files.ts';
@@ -32,6 +33,7 @@ export async function catchUp(index: SessionIndex, options: CatchUpOptions): Pro
   const { files, isWhole } = listSessionFiles(options.sessions);
   const known = new Map(index.files().map((file) => [file.path, file]));
   const unread = files.filter((file) => !isSame(known.get(file.path), file));
+  unread.sort((a, b) => b.modified - a.modified || (a.path < b.path ? 1 : -1));
   for (const { path } of files) known.delete(path);
   const gone = isWhole ? [...known.keys()] : [];
   let unreadable = 0;
@@ -90,7 +92,7 @@ function readSome(index: SessionIndex, unread: FileState[]): number {
 }
 
 function byName(a: FileState, b: FileState): number {
-  const [one, other] = [a, b].map(({ path }) => path.slice(path.lastIndexOf('/') + 1)) as [string, string];
+  const [one, other] = [basename(a.path), basename(b.path)];
   return one < other ? -1 : one > other ? 1 : 0;
 }
 

@@ -40,15 +40,17 @@ export interface IndexReport {
 }
 
 const PATIENCE_MS = 3000;
-/** So long what was seen of the files is believed: looking at 20,000 of them takes 100 ms. */
+/** So long what was seen of the files is believed, or so many times longer than it took: looking at 20,000 takes 100 ms. */
 const FRESH_MS = 1000;
+const FRESH_FACTOR = 50;
+const MAX_FRESH_MS = 10_000;
 const DEFAULT_AROUND = 4;
 
 export class OpenSearch {
   readonly #options: SearchOptions;
   #opening: Promise<SessionIndex> | undefined;
-  /** When the index was last known to hold everything. */
-  #wholeAt = Number.NEGATIVE_INFINITY;
+  /** Until then the index is believed to hold everything. */
+  #freshUntil = Number.NEGATIVE_INFINITY;
 
   constructor(options: SearchOptions) {
     this.#options = options;
@@ -60,7 +62,7 @@ export class OpenSearch {
     const until = clock.monotonic() + patienceMs;
     const goOn = () => signal?.aborted !== true && clock.monotonic() < until;
     return this.#withIndex(async (index) => {
-      const isFresh = clock.monotonic() - this.#wholeAt < (this.#options.freshMs ?? FRESH_MS);
+      const isFresh = clock.monotonic() < this.#freshUntil;
       const { pending } = isFresh ? { pending: 0 } : await this.#catchUp(index, goOn);
       signal?.throwIfAborted();
       return { ...answer(index, request, this.#options.weights ?? WEIGHTS), pending };
@@ -77,7 +79,7 @@ export class OpenSearch {
         } catch (error) {
           if (isDamaged(error)) throw error;
         }
-        if (!isRead) this.#wholeAt = Number.NEGATIVE_INFINITY;
+        if (!isRead) this.#freshUntil = Number.NEGATIVE_INFINITY;
       }
     });
   }
@@ -108,7 +110,7 @@ export class OpenSearch {
   async close(): Promise<void> {
     const opening = this.#opening;
     this.#opening = undefined;
-    this.#wholeAt = Number.NEGATIVE_INFINITY;
+    this.#freshUntil = Number.NEGATIVE_INFINITY;
     (await opening)?.database.close();
   }
 
@@ -117,10 +119,13 @@ export class OpenSearch {
     goOn: () => boolean,
     onProgress?: (pending: number) => void,
   ): Promise<CatchUp> {
-    const { sessions, clock } = this.#options;
+    const { sessions, clock, freshMs } = this.#options;
     const startedAt = clock.monotonic();
     const caught = await catchUp(index, { sessions, goOn, ...(onProgress && { onProgress }) });
-    if (caught.pending === 0) this.#wholeAt = startedAt;
+    const tookMs = clock.monotonic() - startedAt;
+    if (caught.pending === 0)
+      this.#freshUntil =
+        startedAt + (freshMs ?? Math.max(FRESH_MS, Math.min(FRESH_FACTOR * tookMs, MAX_FRESH_MS)));
     return caught;
   }
 

@@ -1,14 +1,13 @@
 // Which session files there are, and in what state: what the index is compared with before it is believed.
 
 import { readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, sep } from 'node:path';
 import { errnoOf } from '../../core/errors.ts';
 import type { FileState } from './session-index.ts';
 
 const SUFFIX = '.jsonl';
 
 export interface SessionFiles {
-  /** Newest first. */
   readonly files: readonly FileState[];
   /** Every folder could be listed, so what is not in `files` is gone. */
   readonly isWhole: boolean;
@@ -30,19 +29,17 @@ export function listSessionFiles(sessions: string): SessionFiles {
     for (const folder of namesIn(join(sessions, agent))) {
       const path = join(sessions, agent, folder);
       for (const name of namesIn(path)) {
-        if (!name.endsWith(SUFFIX)) continue;
-        const state = stateOf(join(path, name));
+        const state = name.endsWith(SUFFIX) ? stateOf(`${path}${sep}${name}`) : undefined;
         if (state !== undefined) files.push(state);
       }
     }
-  files.sort((a, b) => b.modified - a.modified || (a.path < b.path ? 1 : -1));
   return { files, isWhole };
 }
 
 function stateOf(path: string): FileState | undefined {
   try {
-    const stats = statSync(path);
-    if (!stats.isFile()) return undefined;
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats?.isFile() !== true) return undefined;
     return { path, size: stats.size, modified: stats.mtimeMs, inode: stats.ino };
   } catch {
     return undefined;
