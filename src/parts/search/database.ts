@@ -10,7 +10,8 @@ import type { DatabaseSync } from 'node:sqlite';
 const FORMAT = 1;
 
 const FOLDER_MODE = 0o700;
-const BUSY_MS = 500;
+/** Milliseconds that a statement waits for another process. */
+export const BUSY_MS = 500;
 /** A checkpoint waits for the disk, so it comes seldom: every 16 MB. */
 const CHECKPOINT_PAGES = 4096;
 
@@ -39,7 +40,7 @@ const SCHEMA = `
     tail BLOB NOT NULL,
     size INTEGER NOT NULL,
     modified REAL NOT NULL,
-    inode INTEGER NOT NULL
+    inode REAL NOT NULL
   ) STRICT;
   CREATE TABLE messages (
     doc INTEGER PRIMARY KEY,

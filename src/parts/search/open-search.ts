@@ -10,7 +10,7 @@ import {
   type SessionHit,
 } from '../../core/search.ts';
 import { type CatchUp, catchUp } from './catch-up.ts';
-import { isDamaged, openDatabase, removeDatabase, setAside } from './database.ts';
+import { BUSY_MS, isDamaged, openDatabase, removeDatabase, setAside } from './database.ts';
 import { hitOf, windowSize } from './hit.ts';
 import { rank, WEIGHTS, type Weights } from './ranking.ts';
 import { readSession } from './read-session.ts';
@@ -72,14 +72,12 @@ export class OpenSearch {
   /** Takes in what is new in these files, as far as they can be read and the database is free. */
   async read(paths: readonly string[]): Promise<void> {
     await this.#withIndex(async (index) => {
-      for (const path of paths) {
-        let isRead = false;
-        try {
-          isRead = index.transaction(() => readSession(index, path));
-        } catch (error) {
-          if (isDamaged(error)) throw error;
-        }
-        if (!isRead) this.#freshUntil = Number.NEGATIVE_INFINITY;
+      // A person may be typing in this process.
+      index.waitForOthers(0);
+      try {
+        for (const path of paths) if (!readOne(index, path)) this.#freshUntil = Number.NEGATIVE_INFINITY;
+      } finally {
+        index.waitForOthers(BUSY_MS);
       }
     });
   }
@@ -144,6 +142,16 @@ export class OpenSearch {
   #index(): Promise<SessionIndex> {
     this.#opening ??= openDatabase(this.#options.index).then((database) => new SessionIndex(database));
     return this.#opening;
+  }
+}
+
+/** Whether the file is read to its end. */
+function readOne(index: SessionIndex, path: string): boolean {
+  try {
+    return index.transaction(() => readSession(index, path));
+  } catch (error) {
+    if (isDamaged(error)) throw error;
+    return false;
   }
 }
 

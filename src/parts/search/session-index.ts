@@ -66,6 +66,11 @@ export class SessionIndex {
     return made;
   }
 
+  /** How many milliseconds a transaction waits for the one of another process; nothing else goes on meanwhile. */
+  waitForOthers(milliseconds: number): void {
+    this.database.exec(`PRAGMA busy_timeout = ${milliseconds}`);
+  }
+
   /** All of `change` or nothing; throws when another process goes on writing. */
   transaction<T>(change: () => T): T {
     this.database.exec('BEGIN IMMEDIATE');
