@@ -12,6 +12,7 @@ Usage
   crab "fix the failing test"       one prompt, one answer; the same as crab -p "..."
   git diff | crab -p "review this"  standard input joins the prompt
   crab --continue                   go on where you were in this folder; --resume lets you choose
+  crab search parser error          find what was said in any session; crab search --help
   crab auth login openai            keep a key or a login safe; also logout and status (crab auth --help)
   crab usage                        what requests cost, by day, model, session; crab usage --help
   crab models                       what can be asked, and what it costs

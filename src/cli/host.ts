@@ -12,6 +12,7 @@ import { createLocalFiles } from '../parts/files/local-files.ts';
 import { createScratch } from '../parts/files/scratch.ts';
 import type { Http } from '../parts/llm/http.ts';
 import type { HostExec } from '../parts/process/exec.ts';
+import { createSessionSearch } from '../parts/search/session-search.ts';
 import { createMemoryTapes, createTapes } from '../parts/tape/tapes.ts';
 import { createLedger, type Ledger } from '../parts/usage/ledger.ts';
 import { builtinExtensions } from '../runtime/builtin.ts';
@@ -19,6 +20,7 @@ import type { RuntimeHost } from '../runtime/host.ts';
 import { systemClock } from './clock.ts';
 import { crabHome, type Environment, homeFolder } from './home.ts';
 import { memoriesOf } from './memory.ts';
+import { searchOptions } from './search.ts';
 import type { Traffic } from './traffic.ts';
 import { VERSION } from './version.ts';
 
@@ -44,13 +46,14 @@ export function createHost(options: HostOptions): LocalHost {
   const newId = createIds({ now: clock.now, random });
   const secrets = createSecrets();
   const exec = lazyExec(env, settings, secrets);
+  const search = createSessionSearch(searchOptions(env));
   const shared = { clock, random };
   return {
     clock,
     newId,
     models: lazyModels(options, exec.unfiltered, secrets),
     ledger: ledgerOf(env, traffic),
-    tapes: createTapes({ home: join(crabHome(env)), ...shared }),
+    tapes: createTapes({ home: join(crabHome(env)), appended: search.appended, ...shared }),
     memoryTapes: createMemoryTapes(shared),
     files: createLocalFiles(),
     exec,
@@ -59,7 +62,7 @@ export function createHost(options: HostOptions): LocalHost {
     killAll: () => exec.killAll(),
     scratch: createScratch(tmpdir()),
     homeFolder: homeFolder(env),
-    extensions: builtinExtensions({ memories: memoriesOf(env) }),
+    extensions: builtinExtensions({ memories: memoriesOf(env), search }),
   };
 }
 

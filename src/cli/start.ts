@@ -3,17 +3,26 @@
 
 import { CrabError } from '../core/errors.ts';
 import { type Arguments, readArguments } from './arguments.ts';
+import type { Environment } from './home.ts';
 import { quickAnswer } from './quick-answer.ts';
+
+type Subcommand = (argv: readonly string[], env: Environment) => Promise<number>;
+
+const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
+  auth: async (...run) => (await import('./auth-command.ts')).auth(...run),
+  demo: async (...run) => (await import('./demo.ts')).demo(...run),
+  dev: async (argv) => (await import('./dev.ts')).dev(argv),
+  memory: async (...run) => (await import('./memory-command.ts')).memoryCommand(...run),
+  models: async (...run) => (await import('./models-command.ts')).modelsCommand(...run),
+  search: async (...run) => (await import('./search-command.ts')).searchCommand(...run),
+  usage: async (...run) => (await import('./usage-command.ts')).usage(...run),
+};
 
 /** Runs to the end and returns the exit status. Throws `CrabError` for what no channel could report. */
 export async function start(argv: readonly string[]): Promise<number> {
-  const [first, ...rest] = argv;
-  if (first === 'dev') return (await import('./dev.ts')).dev(rest);
-  if (first === 'usage') return (await import('./usage-command.ts')).usage(rest, process.env);
-  if (first === 'demo') return (await import('./demo.ts')).demo(rest, process.env);
-  if (first === 'models') return (await import('./models-command.ts')).modelsCommand(rest, process.env);
-  if (first === 'memory') return (await import('./memory-command.ts')).memoryCommand(rest, process.env);
-  if (first === 'auth') return (await import('./auth-command.ts')).auth(rest, process.env);
+  const [first = '', ...rest] = argv;
+  const subcommand = Object.hasOwn(SUBCOMMANDS, first) ? SUBCOMMANDS[first] : undefined;
+  if (subcommand !== undefined) return subcommand(rest, process.env);
   const args = readArguments(argv);
   if (args.has('version')) return await quickAnswer('version');
   if (args.has('help') || args.words[0] === 'help') return await quickAnswer('help');

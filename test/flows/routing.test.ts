@@ -75,6 +75,7 @@ test('the tools are listed without a key, and only those that are offered', asyn
     'remember',
     'forget',
     'recall',
+    'search_sessions',
   ]);
   const some = await all.run(['-p', ',tools', '--tools', 'Read,grep']);
   assert.deepEqual(names(some.stdout), ['read', 'grep']);

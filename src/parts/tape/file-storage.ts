@@ -20,6 +20,8 @@ export interface FileContext {
   readonly clock: Clock;
   readonly self: () => Holder;
   readonly folders: DurableFolders;
+  /** As in `TapesOptions`. */
+  readonly appended?: ((path: string) => void) | undefined;
 }
 
 /** An existing file that was read and locked. */
@@ -71,6 +73,7 @@ export class FileStorage implements Storage {
     if (this.#file === undefined) this.#create(bytes);
     else this.#write(this.#file.fd, bytes);
     this.#length += bytes.length;
+    this.#context.appended?.(this.path);
     return this.#commits.request();
   }
 

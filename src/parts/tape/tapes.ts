@@ -34,6 +34,8 @@ export interface TapesOptions {
   readonly disk?: SyncFs;
   /** Who this process is in locks. */
   readonly self?: Holder;
+  /** Told of every file that something was written to. It must not throw, and everything waits for it. */
+  readonly appended?: (path: string) => void;
 }
 
 /** Sessions in files under `home`, and the heads of conversations beside them. */
@@ -46,7 +48,7 @@ export function createTapes(options: TapesOptions): Tapes & Heads {
   };
   const folders = new DurableFolders(home, disk);
   const ids = createIds({ now: () => clock.now(), random });
-  const context: FileContext = { disk, clock, self, folders };
+  const context: FileContext = { disk, clock, self, folders, appended: options.appended };
   const catalog = async () => (await import('./catalog.ts')).createCatalog(home, self);
   return {
     create: async (request) => {
