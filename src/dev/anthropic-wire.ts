@@ -57,7 +57,8 @@ export const anthropicWire: Wire = {
 };
 
 export function anthropicErrorBody(error: WireError): JsonObject {
-  const { status, message, type = ERROR_TYPES[status] ?? 'api_error' } = error;
+  const { status, message } = error;
+  const { type = ERROR_TYPES[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error') } = error;
   return { type: 'error', error: { type, message } };
 }
 

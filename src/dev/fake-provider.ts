@@ -15,7 +15,7 @@ import type { JsonObject } from '../core/schema.ts';
 import type { TokenCounts } from '../core/usage.ts';
 import { type Delivery, jsonDelivery } from './delivery.ts';
 import type { Finding } from './history-check.ts';
-import { createRespond } from './respond.ts';
+import { type ChooseReply, createRespond } from './respond.ts';
 import type { Scenario } from './scenario.ts';
 import { send } from './send.ts';
 import type { WireName } from './wire.ts';
@@ -26,6 +26,8 @@ export interface FakeProviderOptions {
   readonly port?: number;
   /** What `{{name}}` in the scenario stands for. */
   readonly vars?: Readonly<Record<string, string>>;
+  /** Takes the place of the scenario where it has an answer, for tests that decide while they run. */
+  readonly choose?: ChooseReply;
   /** Serve over TLS with this certificate and its key, both PEM. */
   readonly tls?: { readonly cert: string; readonly key: string };
   /** Keep the parsed body of each request. Default: true. */
@@ -90,7 +92,7 @@ const KEEP_ALIVE_MS = 60_000;
 /** Throws `CrabError` (`usage`) when the port cannot be had. */
 export async function startFakeProvider(options: FakeProviderOptions): Promise<FakeProvider> {
   const { scenario, vars = {}, keepBodies = true } = options;
-  const respond = createRespond(scenario, vars);
+  const respond = createRespond(scenario, vars, options.choose);
   const requests: RequestRecord[] = [];
   const violations: Violation[] = [];
 

@@ -37,7 +37,14 @@ export interface Outgoing {
 
 export type Respond = (incoming: Incoming) => Promise<Outgoing>;
 
-export function createRespond(scenario: Scenario, vars: Readonly<Record<string, string>>): Respond {
+/** Decides while the server runs; undefined leaves it to the scenario. */
+export type ChooseReply = (steps: History['steps']) => Reply | undefined;
+
+export function createRespond(
+  scenario: Scenario,
+  vars: Readonly<Record<string, string>>,
+  choose: ChooseReply = () => undefined,
+): Respond {
   const render = createRenderer(vars);
   const strike = createStrikes();
   return async (incoming) => {
@@ -63,7 +70,8 @@ export function createRespond(scenario: Scenario, vars: Readonly<Record<string, 
     if (streamless !== undefined) {
       return { ...facts, delivery: refuse(400, `this provider only streams: ${streamless}`) };
     }
-    const reply = pickReply(scenario, situation.prompt, situation.answered);
+    const chosen = choose(history.steps);
+    const reply = chosen ?? pickReply(scenario, situation.prompt, situation.answered);
     const how = { asked, turn, result: situation.result, fault: strike(reply) };
     const { delivery, usage } = await render(wire, reply, how);
     return { ...facts, delivery, ...(delivery.kind === 'stream' && { charged: billed(wire, usage) }) };

@@ -1,0 +1,74 @@
+// Where a turn's requests may go beside a server that answers: to nobody, or to one whose certificate is no good.
+
+import { createServer } from 'node:net';
+import { startFakeProvider } from '../../src/dev/fake-provider.ts';
+import { selfSigned } from '../support/certificate.ts';
+
+export const ENDPOINTS = [
+  'plain',
+  'nobody listens',
+  'no such host',
+  'self-signed',
+  'expired',
+  'not HTTP',
+] as const;
+
+export type EndpointName = (typeof ENDPOINTS)[number];
+
+/** All but the one that answers, which every conversation has for itself. */
+export type BadEndpoints = Readonly<Record<Exclude<EndpointName, 'plain'>, string>>;
+
+export interface OpenEndpoints extends AsyncDisposable {
+  readonly urls: BadEndpoints;
+}
+
+const YEAR_MS = 365 * 24 * 3_600_000;
+const ADDRESS = '127.0.0.1';
+
+export async function openEndpoints(): Promise<OpenEndpoints> {
+  const secure = (from: number, to: number) =>
+    startFakeProvider({
+      scenario: { replies: [] },
+      tls: selfSigned({ address: ADDRESS, notBefore: yearsFromNow(from), notAfter: yearsFromNow(to) }),
+    });
+  const selfMade = await secure(-1, 1);
+  const expired = await secure(-2, -1);
+  const closed = await startFakeProvider({ scenario: { replies: [] } });
+  await closed.close();
+  const chatter = await listenRudely();
+  return {
+    urls: {
+      'nobody listens': closed.url,
+      'no such host': 'http://host.invalid',
+      'self-signed': selfMade.url,
+      expired: expired.url,
+      'not HTTP': chatter.url,
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all([selfMade.close(), expired.close(), chatter.close()]);
+    },
+  };
+}
+
+function yearsFromNow(years: number): Date {
+  return new Date(Date.now() + years * YEAR_MS);
+}
+
+/** A server that speaks something else. */
+function listenRudely(): Promise<{ readonly url: string; close(): Promise<void> }> {
+  const server = createServer((socket) => {
+    // What is not read never ends.
+    socket.on('error', () => {}).resume();
+    socket.end('SSH-2.0-OpenSSH_9.6\r\n');
+  });
+  return new Promise((resolve) => {
+    server.listen(0, ADDRESS, () => {
+      const address = server.address();
+      const port = typeof address === 'object' && address !== null ? address.port : 0;
+      resolve({
+        url: `http://${ADDRESS}:${port}`,
+        close: () => new Promise((done) => server.close(() => done())),
+      });
+    });
+  });
+}
