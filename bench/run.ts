@@ -9,9 +9,11 @@ import { playAll } from './play.ts';
 import { judge, machine, type Outcome, table } from './report.ts';
 import { ROWS } from './rows.ts';
 import { installedKb, prepare } from './subjects.ts';
+import { benchWires } from './wires.ts';
 
 const LEAST_ROUNDS = 9;
 const MAX_INSTALLED_MB = 10;
+const WIRE_DELTAS = 20_000;
 
 const { values: flags } = parseArgs({
   options: {
@@ -43,7 +45,7 @@ async function main(): Promise<void> {
   using bench = await prepare();
   const runs = await playAll(bench, cases, rounds);
   const outcomes = rows.flatMap((row) => judge(row, runs) ?? []);
-  if (flags.only === undefined) outcomes.push(installed());
+  if (flags.only === undefined) outcomes.push(installed(), ...benchWires(WIRE_DELTAS, rounds));
 
   console.log(table(outcomes));
   console.log(`\n${machine()}, ${rounds} rounds`);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Exec } from '../core/host.ts';
 import { createIds } from '../core/ids.ts';
 import type { Models } from '../core/model.ts';
-import { NO_SETTINGS } from '../core/settings.ts';
+import type { Settings } from '../core/settings.ts';
 import { createLocalFiles } from '../parts/files/local-files.ts';
 import { createScratch } from '../parts/files/scratch.ts';
 import type { HostExec } from '../parts/process/exec.ts';
@@ -15,6 +15,8 @@ import { builtinExtensions } from '../runtime/builtin.ts';
 import type { RuntimeHost } from '../runtime/host.ts';
 import { systemClock } from './clock.ts';
 import { crabHome, type Environment, homeFolder } from './home.ts';
+import { memoriesOf } from './memory.ts';
+import type { Traffic } from './traffic.ts';
 import { VERSION } from './version.ts';
 
 export interface LocalHost extends RuntimeHost {
@@ -22,16 +24,22 @@ export interface LocalHost extends RuntimeHost {
   killAll(): void;
 }
 
-export function createHost(env: Environment): LocalHost {
-  const clock = systemClock;
-  const random = Math.random;
+export interface HostOptions {
+  readonly settings: Settings;
+  /** When the run is recorded or replayed. */
+  readonly traffic?: Traffic | undefined;
+}
+
+export function createHost(env: Environment, { settings, traffic }: HostOptions): LocalHost {
+  const clock = traffic?.clock ?? systemClock;
+  const random = traffic?.random ?? Math.random;
   const newId = createIds({ now: clock.now, random });
   const exec = lazyExec(env);
   const shared = { clock, random };
   return {
     clock,
     newId,
-    models: lazyModels(env),
+    models: lazyModels(env, settings, traffic),
     tapes: createTapes({ home: join(crabHome(env)), ...shared }),
     memoryTapes: createMemoryTapes(shared),
     files: createLocalFiles(),
@@ -40,7 +48,7 @@ export function createHost(env: Environment): LocalHost {
     killAll: () => exec.killAll(),
     scratch: createScratch(tmpdir()),
     homeFolder: homeFolder(env),
-    extensions: builtinExtensions(),
+    extensions: builtinExtensions({ memories: memoriesOf(env) }),
   };
 }
 
@@ -62,21 +70,23 @@ function lazyExec(env: Environment): HostExec {
   });
 }
 
-function lazyModels(env: Environment): Models {
+function lazyModels(env: Environment, settings: Settings, traffic: Traffic | undefined): Models {
   let models: Promise<Models> | undefined;
   const load = async (): Promise<Models> => {
     const [{ createModels }, { createCredentials }] = await Promise.all([
       import('../parts/llm/models.ts'),
       import('../parts/auth/credentials.ts'),
     ]);
-    return createModels({
-      env,
-      credentials: createCredentials({ env }),
-      settings: NO_SETTINGS,
-      clock: systemClock,
-      random: Math.random,
+    const models = createModels({
+      env: traffic?.env ?? env,
+      credentials: traffic?.credentials ?? createCredentials({ env }),
+      settings,
+      clock: traffic?.modelClock ?? systemClock,
+      random: traffic?.random ?? Math.random,
       userAgent: `crab/${VERSION}`,
+      ...(traffic !== undefined && { http: traffic.http }),
     });
+    return traffic?.models(models) ?? models;
   };
   return {
     async resolve(name) {

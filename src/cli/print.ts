@@ -7,10 +7,13 @@ import type { Prompt } from '../core/platform.ts';
 import { readPrompts } from '../faces/input-json.ts';
 import { createPlatform } from '../runtime/platform.ts';
 import { type Arguments, conflict, numberOf } from './arguments.ts';
+import type { Attachment } from './attachments.ts';
 import type { Environment } from './home.ts';
 import { createHost } from './host.ts';
 import { readAll } from './piped-input.ts';
+import { asRecorded, trafficFor } from './record-flags.ts';
 import { openRequest } from './request.ts';
+import { loadSettings } from './settings.ts';
 import { stopOnSignals } from './signals.ts';
 import { sinkOf } from './sink.ts';
 
@@ -33,12 +36,14 @@ export async function print({ args, words, env }: PrintInput): Promise<number> {
   const stderr = sinkOf(process.stderr, env);
   const warn = (text: string) => void stderr.write(`crab: ${text}\n`).catch(() => {});
   const prompts = promptsOf(args, words, warn);
-  const host = createHost(env);
+  const settings = await loadSettings({ args, env, warn });
+  const traffic = await trafficFor({ args, env, warn });
+  const host = createHost(env, { settings, traffic });
   const stop = stopOnSignals(() => host.killAll());
   process.once('exit', () => host.killAll());
   const platform = createPlatform(host);
   try {
-    const open = await openRequest({
+    const asked = await openRequest({
       args,
       env,
       files: host.files,
@@ -46,6 +51,7 @@ export async function print({ args, words, env }: PrintInput): Promise<number> {
       canAsk: false,
       warn,
     });
+    const open = await asRecorded(asked, traffic, host.tapes, warn);
     return await runPrint({
       platform,
       open,
@@ -63,6 +69,7 @@ export async function print({ args, words, env }: PrintInput): Promise<number> {
     });
   } finally {
     await platform.close();
+    traffic?.close();
     stop.release();
   }
 }
@@ -78,11 +85,13 @@ function promptsOf(
   warn: (text: string) => void,
 ): AsyncIterable<Prompt> {
   const flag = args.value('prompt');
+  const attach = args.values('attach');
   if (flag !== undefined && words.length > 0)
     throw new CrabError('usage', '--prompt and a prompt argument cannot be used together.');
   const given = flag ?? (words.length > 0 ? words.join(' ') : undefined);
-  if (args.value('input-format') !== 'stream-json') return onePrompt(given, warn);
+  if (args.value('input-format') !== 'stream-json') return onePrompt(given, attach, warn);
   conflict(args, ['input-format', 'prompt']);
+  conflict(args, ['input-format', 'attach']);
   if (given !== undefined)
     throw new CrabError(
       'usage',
@@ -91,15 +100,25 @@ function promptsOf(
   return readPrompts(process.stdin);
 }
 
-async function* onePrompt(given: string | undefined, warn: (text: string) => void): AsyncGenerator<Prompt> {
+async function* onePrompt(
+  given: string | undefined,
+  attach: readonly string[],
+  warn: (text: string) => void,
+): AsyncGenerator<Prompt> {
   if (given !== undefined && given.trim() === '') throw new CrabError('input-empty', 'The prompt is empty.');
+  const attachments = attach.length === 0 ? [] : await attached(attach);
+  const shown = attachments.length > 0 && { attachments };
   const piped = await pipedText(given !== undefined, warn);
   if (piped === undefined || piped.trim() === '') {
     if (given === undefined) throw new CrabError('input-empty', 'There is no prompt.');
-    yield { text: given };
+    yield { text: given, ...shown };
   } else {
-    yield { text: given === undefined ? piped : `${given}\n\n${piped}` };
+    yield { text: given === undefined ? piped : `${given}\n\n${piped}`, ...shown };
   }
+}
+
+async function attached(paths: readonly string[]): Promise<readonly Attachment[]> {
+  return (await import('./attachments.ts')).readAttachments(paths);
 }
 
 async function pipedText(hasPrompt: boolean, warn: (text: string) => void): Promise<string | undefined> {

@@ -7,7 +7,9 @@ import { type Arguments, withValue } from './arguments.ts';
 import { chooseSession } from './choose-session.ts';
 import type { Environment } from './home.ts';
 import { createHost } from './host.ts';
+import { asRecorded, trafficFor } from './record-flags.ts';
 import { openRequest } from './request.ts';
+import { loadSettings } from './settings.ts';
 import { stopOnSignals } from './signals.ts';
 import { sinkOf } from './sink.ts';
 import { createTerminal } from './terminal-lines.ts';
@@ -22,12 +24,14 @@ export async function repl({
   readonly args: Arguments;
   readonly env: Environment;
 }): Promise<number> {
-  const host = createHost(env);
   const stderr = sinkOf(process.stderr, env);
+  const warn = (text: string) => void stderr.write(`crab: ${text}\n`).catch(() => {});
+  const settings = await loadSettings({ args, env, warn });
+  const traffic = await trafficFor({ args, env, warn });
+  const host = createHost(env, { settings, traffic });
   const isInteractive = process.stdin.isTTY === true;
   const stop = stopOnSignals(() => host.killAll(), 'leave-alone');
   process.once('exit', () => host.killAll());
-  const warn = (text: string) => void stderr.write(`crab: ${text}\n`).catch(() => {});
   const terminal = createTerminal(isInteractive);
   const stdout = terminal.sink(sinkOf(process.stdout, env));
   const platform = createPlatform(host);
@@ -35,7 +39,7 @@ export async function repl({
     const chosen =
       args.value('resume') === '' ? await chooseSession(host.tapes, terminal.lines, stdout) : undefined;
     if (chosen === 'none') return EXIT.success;
-    const open = await openRequest({
+    const asked = await openRequest({
       args: chosen === undefined ? args : withValue(args, 'resume', chosen.id),
       env,
       files: host.files,
@@ -44,6 +48,7 @@ export async function repl({
       defaultTurns: TURNS_BEFORE_ASKING,
       warn,
     });
+    const open = await asRecorded(asked, traffic, host.tapes, warn);
     const model = await host.models.resolve(open.declaration.agent.model).then(
       ({ info }) => `${info.provider}/${info.id}`,
       () => undefined,
@@ -63,6 +68,7 @@ export async function repl({
   } finally {
     terminal.close();
     await platform.close();
+    traffic?.close();
     stop.release();
   }
 }

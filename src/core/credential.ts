@@ -18,6 +18,8 @@ export interface OAuthClient {
   readonly pasteUrl?: string;
   /** Added to the authorize address. */
   readonly parameters?: Readonly<Record<string, string>>;
+  /** A header that names the account on every request, from the access token (a JWT); `claim` is the path to its value. */
+  readonly accountHeader?: { readonly header: string; readonly claim: readonly string[] };
 }
 
 export type AuthScheme =
@@ -65,8 +67,18 @@ export interface Credential {
   ): Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>;
   /** Texts that must appear nowhere (law 10), as they are at this moment. */
   secrets(): readonly string[];
-  /** The provider refused it (401). True when another try with the same object may go better. */
-  refused(): Promise<boolean>;
+  /** The provider refused it (401 or 403). True when another try with the same object may go better. */
+  refused(status: number): Promise<boolean>;
+  /** Where a cloud's account is, as far as its own files say so. */
+  readonly place?: Place;
+}
+
+/** Where in a cloud requests go. */
+export interface Place {
+  readonly region?: string;
+  readonly project?: string;
+  /** Azure's name for an account. */
+  readonly resource?: string;
 }
 
 export interface Credentials {

@@ -29,6 +29,7 @@ interface ErrorRow {
 
 export const ERRORS = {
   usage: { exit: 'usage', hint: 'Run `crab --help` to see what is accepted.' },
+  'settings-invalid': { exit: 'usage', hint: 'Mend the file; nothing was started.' },
   'input-empty': { exit: 'input', hint: 'Give a prompt as an argument or on standard input.' },
   'input-too-large': { exit: 'input', hint: 'Put the text in a file and name the file in the prompt.' },
   'input-not-text': { exit: 'input', hint: 'Send UTF-8 text, or name the file in the prompt.' },
@@ -75,6 +76,9 @@ export const ERRORS = {
   'session-newer': { exit: 'session', hint: 'Update Crab; the file was left as it was.' },
   'session-damaged': { exit: 'session', hint: 'Restore the file from a copy, or start a new session.' },
   'session-id-invalid': { exit: 'usage', hint: 'Use letters and digits, or a path that ends in .jsonl.' },
+  'memory-damaged': { exit: 'session', hint: 'Restore the file from a copy, or move it away to begin anew.' },
+  'memory-unknown': { exit: 'failure', hint: 'Run `crab memory list` to see what there is.' },
+  'memory-taken': { exit: 'failure', hint: 'Choose another name, or change the memory that has it.' },
   'storage-full': { exit: 'session', hint: 'Free some space; everything that was acknowledged is kept.' },
   'storage-failed': { exit: 'session', hint: 'Check that $CRAB_HOME can be written, or use --no-session.' },
   'cwd-missing': { exit: 'input', hint: 'Change into a folder that exists.' },

@@ -68,6 +68,8 @@ export interface ProviderSettings {
   readonly region?: string;
   readonly profile?: string;
   readonly project?: string;
+  /** Azure. */
+  readonly resource?: string;
 }
 
 export interface OAuthSettings {

@@ -2,7 +2,7 @@
 // own fields beside it. What the runtime, the engine and tests know of storage is this and no more.
 
 import type { SessionInfo } from './conversation.ts';
-import type { Message } from './message.ts';
+import type { Message, UserMessage } from './message.ts';
 import type { Usage } from './usage.ts';
 
 export const TAPE_VERSION = 3;
@@ -35,10 +35,51 @@ export type EntryBody =
   | { readonly type: 'thinking_level_change'; readonly thinkingLevel: string }
   | { readonly type: 'session_info'; readonly name: string }
   | { readonly type: 'label'; readonly targetId: string; readonly label: string | undefined }
+  | { readonly type: 'active_tools_change'; readonly tools: readonly string[] }
+  | CompactionBody
+  /** What was said on a branch that was left, told where the conversation went on. */
+  | {
+      readonly type: 'branch_summary';
+      readonly fromId: string;
+      readonly summary: string;
+      readonly details?: FilesTouched;
+    }
+  /** A message of an extension that the model sees. */
+  | {
+      readonly type: 'custom_message';
+      readonly customType: string;
+      readonly content: UserMessage['content'];
+      /** Whether a person sees it, too. */
+      readonly display: boolean;
+      readonly details?: unknown;
+    }
   /** Moves the head of the tree: the next entry's parent is `targetId`. */
   | { readonly type: 'leaf'; readonly targetId: string | null }
   /** Data of an extension or of Crab's own; not part of what the model sees unless its type says so. */
   | { readonly type: 'custom'; readonly customType: string; readonly data: unknown };
+
+/** From here on the model sees the summary, and what follows from `firstKeptEntryId` on; the tape keeps everything. */
+export interface CompactionBody {
+  readonly type: 'compaction';
+  readonly summary: string;
+  readonly firstKeptEntryId: string;
+  /** By the provider's count of the request before. */
+  readonly tokensBefore: number;
+  readonly details?: FilesTouched & {
+    /** The first sentence of the summary, at most 60 characters. */
+    readonly title?: string;
+    /** The memory that holds the summary. */
+    readonly archiveName?: string;
+    /** ISO 8601. */
+    readonly archivedAt?: string;
+  };
+}
+
+/** Paths, as the calls named them. */
+export interface FilesTouched {
+  readonly readFiles: readonly string[];
+  readonly modifiedFiles: readonly string[];
+}
 
 export type Entry = EntryBase & EntryBody;
 

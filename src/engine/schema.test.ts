@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { seeded } from '../../test/support/seeded.ts';
 import type { JsonSchema } from '../core/schema.ts';
+import { seeded } from '../core/seeded.ts';
 import { coerce } from './coerce.ts';
 import { schemaFault, validate } from './schema.ts';
 

@@ -138,7 +138,7 @@ onEachWire('stream-json: one line for each thing that happened', async (wire) =>
       type: 'system',
       subtype: 'init',
       cwd: at.work.path,
-      tools: ['read', 'write', 'edit', 'grep', 'find', 'ls', 'bash'],
+      tools: ['read', 'write', 'edit', 'grep', 'find', 'ls', 'bash', 'remember', 'forget', 'recall'],
       mcp_servers: [],
       model: MODELS[wire],
       provider: wire,

@@ -52,7 +52,18 @@ test('help on one command says how it is used', async () => {
 test('the tools are listed without a key, and only those that are offered', async () => {
   await using all = await alone(['-p', ',tools']);
   const names = (stdout: string) => [...stdout.matchAll(/^ {2}([a-z_]+)/gm)].map(([, name]) => name);
-  assert.deepEqual(names(all.stdout), ['read', 'write', 'edit', 'grep', 'find', 'ls', 'bash']);
+  assert.deepEqual(names(all.stdout), [
+    'read',
+    'write',
+    'edit',
+    'grep',
+    'find',
+    'ls',
+    'bash',
+    'remember',
+    'forget',
+    'recall',
+  ]);
   const some = await all.run(['-p', ',tools', '--tools', 'Read,grep']);
   assert.deepEqual(names(some.stdout), ['read', 'grep']);
 });

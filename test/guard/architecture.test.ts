@@ -21,6 +21,7 @@ const EFFECTS: Readonly<Record<string, readonly string[]>> = {
     'parts/config',
     'parts/files',
     'parts/llm',
+    'parts/memory',
     'parts/process',
     'parts/tape',
     'parts/usage',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { seeded } from '../../../test/support/seeded.ts';
+import { seeded } from '../../core/seeded.ts';
 import { createMatcher } from './pattern-matcher.ts';
 import { literalPattern, parsePattern } from './pattern-syntax.ts';
 

@@ -7,10 +7,10 @@ import { dirname } from 'node:path';
 import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { rgPath } from '@vscode/ripgrep';
-import { seeded } from '../../../test/support/seeded.ts';
 import { ToolFailure } from '../../core/errors.ts';
 import type { Captured, Exec } from '../../core/host.ts';
 import type { JsonObject } from '../../core/schema.ts';
+import { seeded } from '../../core/seeded.ts';
 import { createTestFolder, runForText, type TestFolder, toolNamed } from './context-for-test.ts';
 import { createFileTools } from './file-tools.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { seeded } from '../../../test/support/seeded.ts';
+import { seeded } from '../../core/seeded.ts';
 import {
   decodeText,
   type Encoding,

@@ -184,7 +184,6 @@ test('blocks of unknown kinds leave no gap in the numbering', () => {
     delta(0, { type: 'input_json_delta', partial_json: '{}' }),
     stop(0),
     start(1, { type: 'text', text: 'from the start' }),
-    delta(1, { type: 'citations_delta', citation: {} }),
     stop(1),
   );
   assert.deepEqual(got, [
@@ -270,4 +269,81 @@ test('an error event is thrown with what its type means', () => {
 
 test('nothing is passed on before the first content, so that the request can be sent again', () => {
   assert.deepEqual(decode([sse(START, { type: 'ping' })]), []);
+});
+
+test('the sources of a text are passed on with its block', () => {
+  const page = { type: 'page_location', cited_text: 'x', document_index: 0, start_page_number: 1 };
+  const got = body(
+    start(0, { type: 'text', text: '', citations: [page] }),
+    delta(0, { type: 'text_delta', text: 'As is said.' }),
+    delta(0, { type: 'citations_delta', citation: page }),
+    delta(0, { type: 'citations_delta', citation: null }),
+    stop(0),
+    start(1, { type: 'tool_use', id: 'a', name: 'ls', input: {} }),
+    delta(1, { type: 'citations_delta', citation: page }),
+    stop(1),
+  );
+  assert.deepEqual(got, [
+    { type: 'citation', index: 0, citation: page },
+    { type: 'contentDelta', index: 0, delta: 'As is said.' },
+    { type: 'citation', index: 0, citation: page },
+    { type: 'contentBlockStop', index: 0 },
+    { type: 'toolUseStart', index: 1, id: 'a', name: 'ls' },
+    { type: 'contentBlockStop', index: 1 },
+  ]);
+});
+
+test('a reason to stop that is not known, or that a server tool gave, is told', () => {
+  for (const reason of ['pause_turn', 'something_new'])
+    assert.deepEqual(decode([sse(START, ending(reason), STOP)]).slice(-2), [
+      { type: 'notice', text: `The provider ended its answer early (${reason}).` },
+      {
+        type: 'end',
+        stopReason: 'stop',
+        tokens: { input: 7, output: 42, cacheRead: 100, cacheWrite: 2 },
+      },
+    ]);
+});
+
+test('a refusal says why where the provider does', () => {
+  const delta = { stop_reason: 'refusal', stop_details: { type: 'refusal', explanation: 'It could harm.' } };
+  assert.deepEqual(outcome(decode([sse(START, { type: 'message_delta', delta }, STOP)]).at(-1)), {
+    code: 'content-refused',
+    message: 'The model refused to answer: It could harm.',
+    retryable: false,
+  });
+});
+
+test('what was written to the cache is counted also where only its split is told', () => {
+  const usage = {
+    input_tokens: 10,
+    cache_creation: { ephemeral_5m_input_tokens: 3, ephemeral_1h_input_tokens: null },
+  };
+  const last = decode([sse({ type: 'message_start', message: { usage } }, STOP)]).at(-1);
+  assert.deepEqual(last?.type === 'end' && last.tokens, {
+    input: 10,
+    output: 0,
+    cacheRead: 0,
+    cacheWrite: 3,
+  });
+});
+
+test('an answer that was faster or is cached for longer says what it cost', () => {
+  const price = { input: 10, output: 100, cacheRead: 1, cacheWrite: 12.5 };
+  const cost = (usage: object, known = true) => {
+    const decoder = new AnthropicDecoder(() => 'a', known ? { rates: { price, fastFactor: 2 } } : {});
+    const out: ModelChunk[] = [];
+    decoder.decode({ data: JSON.stringify({ type: 'message_start', message: { usage } }) }, out);
+    decoder.finish(out);
+    const last = out.at(-1);
+    return last?.type === 'end' ? last.costUsd : undefined;
+  };
+  const tokens = { input_tokens: 1e6, output_tokens: 1e6 };
+  const hour = { cache_creation_input_tokens: 1e6, cache_creation: { ephemeral_1h_input_tokens: 1e6 } };
+  assert.equal(cost(tokens), undefined);
+  assert.equal(cost({ ...tokens, speed: 'standard' }), undefined);
+  assert.equal(cost({ ...tokens, speed: 'fast' }), 220);
+  assert.equal(cost({ ...tokens, ...hour }), 130);
+  assert.equal(cost({ ...tokens, ...hour, speed: 'fast' }), 260);
+  assert.equal(cost({ ...tokens, speed: 'fast' }, false), undefined);
 });

@@ -3,11 +3,13 @@
 
 import type { StopReason } from '../../core/message.ts';
 import type { ModelChunk } from '../../core/model.ts';
+import type { JsonObject } from '../../core/schema.ts';
 import { NO_TOKENS, type TokenCounts } from '../../core/usage.ts';
+import { type AnthropicRates, costOf } from './anthropic-cost.ts';
 import { explain } from './anthropic-errors.ts';
 import { refused } from './failure.ts';
 import type { SseEvent } from './sse.ts';
-import { type AnswerDecoder, ComplaintError } from './wire.ts';
+import { type AnswerDecoder, ComplaintError, type Wire } from './wire.ts';
 
 type Maybe<T> = T | null | undefined;
 
@@ -16,6 +18,13 @@ interface WireUsage {
   readonly output_tokens?: Maybe<number>;
   readonly cache_read_input_tokens?: Maybe<number>;
   readonly cache_creation_input_tokens?: Maybe<number>;
+  /** The same, by how long it is kept. */
+  readonly cache_creation?: Maybe<{
+    readonly ephemeral_5m_input_tokens?: Maybe<number>;
+    readonly ephemeral_1h_input_tokens?: Maybe<number>;
+  }>;
+  /** The speed that the answer was made with, which may be less than was asked for. */
+  readonly speed?: Maybe<string>;
 }
 
 /** The union of all events: any field may be missing or null. */
@@ -31,6 +40,7 @@ interface WireEvent {
     readonly thinking?: Maybe<string>;
     readonly signature?: Maybe<string>;
     readonly data?: Maybe<string>;
+    readonly citations?: Maybe<readonly JsonObject[]>;
     readonly input?: unknown;
   }>;
   readonly delta?: Maybe<{
@@ -39,7 +49,9 @@ interface WireEvent {
     readonly thinking?: Maybe<string>;
     readonly signature?: Maybe<string>;
     readonly partial_json?: Maybe<string>;
+    readonly citation?: Maybe<JsonObject>;
     readonly stop_reason?: Maybe<string>;
+    readonly stop_details?: Maybe<{ readonly explanation?: Maybe<string> }>;
   }>;
   readonly usage?: Maybe<WireUsage>;
   readonly error?: unknown;
@@ -56,6 +68,22 @@ interface OpenBlock {
   spoke: boolean;
 }
 
+export interface DecoderOptions {
+  /** With these the cost is said where it is not tokens times the model's price. */
+  readonly rates?: AnthropicRates | undefined;
+  /** Reads an error event; the API's own errors when absent. */
+  readonly explain?: Wire['explain'];
+}
+
+/** Reasons to stop that need no word to the person. */
+const ORDINARY_STOPS: ReadonlySet<string> = new Set([
+  'end_turn',
+  'tool_use',
+  'stop_sequence',
+  'max_tokens',
+  'model_context_window_exceeded',
+]);
+
 export class AnthropicDecoder implements AnswerDecoder {
   progress: AnswerDecoder['progress'] = 'open';
   tokens: TokenCounts | undefined;
@@ -65,9 +93,16 @@ export class AnthropicDecoder implements AnswerDecoder {
   #next = 0;
   #calls = 0;
   #stopReason: string | undefined;
+  #explanation = '';
+  #isFast = false;
+  #longLived = 0;
+  readonly #rates: AnthropicRates | undefined;
+  readonly #explain: Wire['explain'];
 
-  constructor(callId: (sent: string | undefined) => string) {
+  constructor(callId: (sent: string | undefined) => string, options: DecoderOptions = {}) {
     this.#callId = callId;
+    this.#rates = options.rates;
+    this.#explain = options.explain ?? explain;
   }
 
   decode({ data }: SseEvent, out: ModelChunk[]): void {
@@ -93,12 +128,13 @@ export class AnthropicDecoder implements AnswerDecoder {
       case 'message_delta':
         this.#count(event.usage);
         this.#stopReason = event.delta?.stop_reason ?? this.#stopReason;
+        this.#explanation = event.delta?.stop_details?.explanation ?? this.#explanation;
         return;
       case 'message_stop':
         this.progress = 'done';
         return;
       case 'error':
-        throw new ComplaintError(explain(event) ?? { message: data });
+        throw new ComplaintError(this.#explain(event) ?? { message: data });
     }
   }
 
@@ -106,8 +142,21 @@ export class AnthropicDecoder implements AnswerDecoder {
     this.#flushStart(out);
     for (const index of [...this.#blocks.keys()]) this.#blockStop(index, out);
     const tokens = this.tokens ?? NO_TOKENS;
-    if (this.#stopReason === 'refusal') out.push({ type: 'failure', error: refused(), tokens });
-    else out.push({ type: 'end', stopReason: this.#stop(), tokens });
+    if (this.#stopReason === 'refusal') {
+      out.push({ type: 'failure', error: refused(this.#explanation), tokens });
+      return;
+    }
+    const reason = this.#stopReason;
+    if (reason !== undefined && !ORDINARY_STOPS.has(reason)) {
+      out.push({ type: 'notice', text: `The provider ended its answer early (${reason.slice(0, 40)}).` });
+    }
+    const costUsd = costOf(tokens, this.#rates, { longLived: this.#longLived, isFast: this.#isFast });
+    out.push({
+      type: 'end',
+      stopReason: this.#stop(),
+      tokens,
+      ...(costUsd !== undefined && { costUsd }),
+    });
   }
 
   #stop(): StopReason {
@@ -135,7 +184,16 @@ export class AnthropicDecoder implements AnswerDecoder {
         if (block?.kind !== 'tool' || !delta.partial_json) return;
         block.spoke = true;
         out.push({ type: 'toolUseDelta', id: block.id, delta: delta.partial_json });
+        return;
+      case 'citations_delta':
+        if (block?.kind === 'text') this.#cite(block, delta.citation, out);
     }
+  }
+
+  #cite({ index }: OpenBlock, citation: Maybe<JsonObject>, out: ModelChunk[]): void {
+    if (!citation) return;
+    this.#flushStart(out);
+    out.push({ type: 'citation', index, citation });
   }
 
   /** Text without a block of its own opens one: some servers leave the start of a block out. */
@@ -157,9 +215,12 @@ export class AnthropicDecoder implements AnswerDecoder {
     const at = event.index ?? 0;
     const content = event.content_block;
     switch (content?.type) {
-      case 'text':
-        this.#text(at, this.#open(at, 'text', out), content.text, out);
+      case 'text': {
+        const block = this.#open(at, 'text', out);
+        this.#text(at, block, content.text, out);
+        for (const citation of content.citations ?? []) this.#cite(block, citation, out);
         return;
+      }
       case 'thinking': {
         const block = this.#open(at, 'thinking', out);
         block.signature = content.signature ?? '';
@@ -215,11 +276,17 @@ export class AnthropicDecoder implements AnswerDecoder {
   #count(usage: Maybe<WireUsage>): void {
     if (!usage) return;
     const before = this.tokens ?? NO_TOKENS;
+    const split = usage.cache_creation;
+    const short = split?.ephemeral_5m_input_tokens;
+    const long = split?.ephemeral_1h_input_tokens;
+    const written = short == null && long == null ? undefined : (short ?? 0) + (long ?? 0);
+    this.#longLived = long ?? this.#longLived;
+    if (usage.speed) this.#isFast = usage.speed === 'fast';
     this.tokens = {
       input: usage.input_tokens ?? before.input,
       output: usage.output_tokens ?? before.output,
       cacheRead: usage.cache_read_input_tokens ?? before.cacheRead,
-      cacheWrite: usage.cache_creation_input_tokens ?? before.cacheWrite,
+      cacheWrite: usage.cache_creation_input_tokens ?? written ?? before.cacheWrite,
     };
   }
 }

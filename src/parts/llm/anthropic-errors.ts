@@ -24,7 +24,9 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
 };
 
 export function explain(body: unknown): Complaint | undefined {
-  const error = (body as { error?: unknown } | null)?.error;
+  // Google Cloud puts its errors in a list.
+  const [first] = Array.isArray(body) ? body : [body];
+  const error = (first as { error?: unknown } | null | undefined)?.error;
   if (typeof error === 'string') return { message: error };
   if (typeof error !== 'object' || error === null) return undefined;
   const { type, message } = error as { type?: unknown; message?: unknown };

@@ -11,12 +11,12 @@ import { assistant, modelRequest, user } from './testing.ts';
 const DIALECT = PROVIDERS.find(({ name }) => name === 'anthropic')?.dialect as AnthropicDialect;
 const MARK = { cache_control: { type: 'ephemeral' } };
 
-function wireFor(model: string) {
+function wireFor(model: string, dialect: Partial<AnthropicDialect> = {}) {
   return createAnthropicWire({
     provider: 'anthropic',
     model,
     facts: factsOf(model),
-    dialect: DIALECT,
+    dialect: { ...DIALECT, ...dialect },
     random: () => 0.5,
   });
 }
@@ -271,9 +271,113 @@ test('a model that thinks within a budget does not when the turn under way began
 });
 
 test('models whose thinking is bound are sent the header that lets a shortened history drop it', () => {
-  assert.deepEqual(wireFor('claude-sonnet-4-5').headers, { 'anthropic-version': '2023-06-01' });
-  assert.deepEqual(wireFor('claude-fable-5-1').headers, {
+  const headersOf = (model: string) => {
+    const wire = wireFor(model);
+    return { ...wire.headers, ...wire.headersFor?.(modelRequest({ model })) };
+  };
+  assert.deepEqual(headersOf('claude-sonnet-4-5'), { 'anthropic-version': '2023-06-01' });
+  assert.deepEqual(headersOf('claude-fable-5-1'), {
     'anthropic-version': '2023-06-01',
     'anthropic-beta': 'thinking-binding-controls-2026-08-01',
   });
+});
+
+test('a request ends the prefix that it marked where the next one looks for it, however long the turn', () => {
+  const calls = Array.from({ length: 30 }, (_, at) => `c${at}`);
+  const history = [
+    user('one'),
+    assistant(calls.map((id) => ({ type: 'toolCall', id, name: 'ls', arguments: {} }))),
+    ...calls.map((id) => result(id, [])),
+  ];
+  const marks = (messages: readonly Message[]) =>
+    bodyOf(modelRequest({ messages })).messages.map((turn: { content: { cache_control?: object }[] }) =>
+      turn.content.findLastIndex((block) => block.cache_control !== undefined),
+    );
+  assert.deepEqual(marks(history.slice(0, 1)), [0]);
+  assert.deepEqual(marks(history), [0, -1, 29]);
+});
+
+test('the cache is kept for an hour where the row says so', () => {
+  const wire = wireFor('claude-test', { quirks: { cacheTtl: '1h' } });
+  const body = bodyOf(modelRequest({ system: 'Be brief.', tools: TOOLS }), wire);
+  const mark = { type: 'ephemeral', ttl: '1h' };
+  assert.deepEqual(
+    [body.tools[1], body.system[0], body.messages[0].content[0]].map((block) => block.cache_control),
+    [mark, mark, mark],
+  );
+});
+
+test('the sources of a text go back to the provider that named them, unless they name a block that is gone', () => {
+  const page = { type: 'page_location', cited_text: 'x', document_index: 0 };
+  const web = { type: 'web_search_result_location', url: 'https://example.com', encrypted_index: 'e' };
+  const text = { type: 'text', text: 'x', citations: [page, web] } as const;
+  const sent = (fields: object) =>
+    bodyOf(modelRequest({ messages: [user('a'), assistant([text], fields)] })).messages[1].content;
+  assert.deepEqual(sent({}), [{ type: 'text', text: 'x', citations: [page] }]);
+  assert.deepEqual(sent({ provider: 'elsewhere' }), [{ type: 'text', text: 'x' }]);
+});
+
+const PDF = { type: 'document', data: 'JVBERi0=', mimeType: 'application/pdf', name: 'a.pdf' } as const;
+
+test('a document is cited only where the row asks for it', () => {
+  const sent = (dialect: Partial<AnthropicDialect>) => {
+    const messages: Message[] = [
+      { role: 'user', content: [PDF, { type: 'text', text: 'Read' }], timestamp: 0 },
+    ];
+    return bodyOf(modelRequest({ messages }), wireFor('claude-opus-5', dialect)).messages[0].content[0];
+  };
+  const source = { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0=' };
+  assert.deepEqual(sent({}), { type: 'document', source, title: 'a.pdf' });
+  assert.deepEqual(sent({ quirks: { citations: true } }), {
+    type: 'document',
+    source,
+    title: 'a.pdf',
+    citations: { enabled: true },
+  });
+});
+
+test('the answer is held to a schema by models that can be', () => {
+  const output = {
+    name: 'answer',
+    schema: { type: 'object', properties: { n: { type: 'integer', minimum: 1 } }, required: ['n'] },
+  } as const;
+  const format = {
+    type: 'json_schema',
+    schema: {
+      type: 'object',
+      properties: { n: { type: 'integer', description: '{minimum: 1}' } },
+      required: ['n'],
+      additionalProperties: false,
+    },
+  };
+  assert.deepEqual(head({ model: 'claude-opus-5-5', output, effort: 'low' }), {
+    max_tokens: 1000,
+    thinking: { ...ADAPTIVE, ...BOUND },
+    output_config: { effort: 'low', format },
+  });
+  assert.deepEqual(head({ model: 'claude-haiku-4-5', output }), {
+    max_tokens: 1000,
+    output_config: { format },
+  });
+  assert.deepEqual(head({ model: 'claude-opus-4-1', output }), { max_tokens: 1000 });
+  for (const [model, structured] of [
+    ['claude-opus-4-1', undefined],
+    ['claude-sonnet-4-20250514', undefined],
+    ['claude-sonnet-4-5-20250929', true],
+    ['claude-fable-5-1', true],
+  ] as const)
+    assert.equal(wireFor(model).structured, structured);
+  assert.equal(wireFor('claude-opus-5', { quirks: { citations: true } }).structured, undefined);
+});
+
+test('speed is asked for where it is sold, with the beta that it needs', () => {
+  const asked = (model: string) => {
+    const request = modelRequest({ model, fast: true });
+    const wire = wireFor(model);
+    return [bodyOf(request, wire).speed, wire.headersFor?.(request)['anthropic-beta']];
+  };
+  assert.deepEqual(asked('claude-opus-5'), ['fast', 'fast-mode-2026-02-01']);
+  assert.deepEqual(asked('claude-opus-4-8'), ['fast', 'fast-mode-2026-02-01']);
+  assert.deepEqual(asked('claude-opus-5-5'), ['fast', 'thinking-binding-controls-2026-08-01']);
+  assert.deepEqual(asked('claude-sonnet-5'), [undefined, undefined]);
 });

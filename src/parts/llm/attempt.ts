@@ -125,7 +125,7 @@ async function open(connection: Connection, request: HttpRequest, signal: AbortS
   const { http, credential } = connection;
   let answer = await http.send(await authorized(request, credential), signal);
   // A token that has run out is renewed once; whether that helped is for the provider to say.
-  if (answer.status === 401 && (await credential?.refused()) === true) {
+  if (isRefusal(answer.status) && (await credential?.refused(answer.status)) === true) {
     answer.destroy();
     answer = await http.send(await authorized(request, credential), signal);
   }
@@ -135,6 +135,11 @@ async function open(connection: Connection, request: HttpRequest, signal: AbortS
   } finally {
     answer.destroy();
   }
+}
+
+/** AWS says 403 of a session that has run out. */
+function isRefusal(status: number): boolean {
+  return status === 401 || status === 403;
 }
 
 async function authorized(request: HttpRequest, credential: Credential | undefined): Promise<HttpRequest> {

@@ -7,7 +7,7 @@ import type { Model } from '../../core/model.ts';
 import { below, type Endpoint, type Environment } from './endpoint.ts';
 import { factsOf } from './facts.ts';
 import type { Http } from './http.ts';
-import type { ProviderRow } from './provider-row.ts';
+import type { Dialect, ProviderRow } from './provider-row.ts';
 import { retriesFrom } from './retry.ts';
 import { createStream } from './stream.ts';
 import type { Wire } from './wire.ts';
@@ -49,25 +49,67 @@ export async function createModel(setup: ModelSetup): Promise<Model> {
     random,
   });
   return {
-    info: { provider: row.name, id, api: wire.api, ...factsOf(id) },
+    info: {
+      provider: row.name,
+      id,
+      api: wire.api,
+      ...factsOf(vendorId(row, id)),
+      ...(wire.structured === true && { structured: true }),
+    },
     stream,
     ...(credential !== undefined && { credential: credential.source }),
   };
 }
 
-async function createWire({ row, id: model, endpoint, random }: ModelSetup): Promise<Wire> {
-  const facts = factsOf(model);
-  const { dialect, name } = row;
+/** What is spoken at an address: a provider's own hosts understand all that it does. */
+function dialectOf(row: ProviderRow, id: string, { baseUrl, moved }: Endpoint): Dialect {
+  const other = row.others?.find(({ ids }) => ids.test(id));
+  if (other !== undefined) return other.dialect;
+  if (row.moved === undefined || !moved || baseUrl.host === new URL(row.baseUrl).host) return row.dialect;
+  return row.moved;
+}
+
+async function createWire(setup: ModelSetup): Promise<Wire> {
+  const { row, id: model, endpoint, random } = setup;
+  const family = vendorId(row, model);
+  const facts = factsOf(family);
+  const provider = row.name;
+  const dialect = dialectOf(row, model, endpoint);
   switch (dialect.wire) {
     case 'anthropic-messages': {
       const { createAnthropicWire } = await import('./anthropic.ts');
-      return createAnthropicWire({ provider: name, model, facts, dialect, random });
+      const betas = row.headers?.['anthropic-beta']?.split(',') ?? [];
+      const files = {
+        http: setup.http,
+        baseUrl: endpoint.baseUrl,
+        credential: setup.credential,
+        headers: { ...commonHeaders(setup.userAgent), ...row.headers },
+        now: () => setup.clock.now(),
+      };
+      return createAnthropicWire({ provider, model, family, facts, dialect, betas, files, random });
+    }
+    case 'bedrock-converse': {
+      const { createConverseWire } = await import('./converse.ts');
+      return createConverseWire({ provider, model, facts, dialect, random });
     }
     case 'openai-completions': {
       const { createOpenAiWire } = await import('./openai-chat.ts');
       return createOpenAiWire({ model, baseUrl: endpoint.baseUrl, facts, dialect, random });
     }
+    case 'openai-responses': {
+      const { createResponsesWire } = await import('./openai-responses.ts');
+      return createResponsesWire({ provider, model, facts, dialect, random });
+    }
+    case 'google-generative-ai': {
+      const { createGeminiWire } = await import('./gemini.ts');
+      return createGeminiWire({ provider, model, facts, dialect, random });
+    }
   }
+}
+
+/** What the model's vendor calls it, by which its facts are found. */
+function vendorId(row: ProviderRow, id: string): string {
+  return row.vendorId?.exec(id)?.[1] ?? id;
 }
 
 /** Compression would only delay the small pieces that a stream is made of. */

@@ -1,7 +1,8 @@
 // Where a provider is: its own address, or the one that the person gave in its place.
 
-import type { Credentials } from '../../core/credential.ts';
+import type { Credential, Credentials } from '../../core/credential.ts';
 import { CrabError } from '../../core/errors.ts';
+import { accountPath, placedUrl } from './place.ts';
 import type { ProviderRow } from './provider-row.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -13,15 +14,22 @@ export interface Endpoint {
 }
 
 /** Throws `usage`. */
-export function endpointOf(row: ProviderRow, env: Environment): Endpoint {
+export function endpointOf(row: ProviderRow, env: Environment, credential?: Credential): Endpoint {
   const own = row.baseUrlKey === undefined ? undefined : env[row.baseUrlKey];
-  if (isSet(own)) return { baseUrl: parseBaseUrl(own, row.baseUrlKey ?? '', row), moved: true };
-  return { baseUrl: new URL(row.baseUrl), moved: false };
+  const moved = isSet(own);
+  const baseUrl = moved ? parseBaseUrl(own, row.baseUrlKey ?? '', row) : placedUrl(row, env, credential);
+  return { baseUrl: below(baseUrl, accountPath(row, env, credential)), moved };
 }
 
 /** Whether a request to this provider could be made at all. */
 export function hasAccess(row: ProviderRow, env: Environment, credentials: Credentials): boolean {
   return credentials.has({ provider: row.name, scheme: row.auth }) || isKeyless(row, env);
+}
+
+/** Whether this provider is one to take when nobody names any. */
+export function isOffered(row: ProviderRow, env: Environment, credentials: Credentials): boolean {
+  const isMeant = row.meantBy === undefined || row.meantBy.some((name) => isSet(env[name]));
+  return isMeant && hasAccess(row, env, credentials);
 }
 
 /** A server of one's own needs no key. */
@@ -31,6 +39,9 @@ export function isKeyless(row: ProviderRow, env: Environment): boolean {
 
 /** Names the variables that would have helped. */
 export function missing(rows: readonly ProviderRow[], env: Environment): CrabError {
+  const [only, ...others] = rows;
+  if (only?.access !== undefined && others.length === 0)
+    return new CrabError('auth-missing', `There are no credentials for ${only.name}.`, { hint: only.access });
   const keys = rows.flatMap(({ auth }) =>
     auth.kind === 'key' ? auth.variables.map(({ name }) => name) : [],
   );
@@ -43,7 +54,7 @@ export function missing(rows: readonly ProviderRow[], env: Environment): CrabErr
     const verb = empty.length === 1 ? 'is' : 'are';
     return new CrabError('auth-missing', `${empty.join(' and ')} ${verb} set, but empty.`, { hint });
   }
-  const who = rows.map(({ name }) => name).join(' or ');
+  const who = rows.flatMap(({ name, auth }) => (auth.kind === 'key' ? [name] : [])).join(' or ');
   const text = `There is no key for ${who}: none of ${keys.join(', ')} is set.`;
   return new CrabError('auth-missing', text, { hint });
 }

@@ -62,7 +62,7 @@ function complaintFailure(
   provider: Provider,
   verb: string,
   said: Complaint,
-  retryAfterMs?: number,
+  retryAfterMs = said.retryAfterMs,
 ): CrabError {
   const status = said.status;
   const code = codeOf(status, said);
@@ -83,7 +83,8 @@ function codeOf(status: number | undefined, said: Complaint): ErrorCode {
   const words = `${said.type ?? ''} ${said.message}`;
   const asked = status === undefined || (status >= 400 && status < 500);
   if (asked && status !== 401 && status !== 429 && OVERFLOW.test(words)) return 'context-overflow';
-  if (asked && OUT_OF_MONEY.test(words)) return 'quota-exhausted';
+  // Google words a limit that is lifted in a minute like one that is not, but says when.
+  if (asked && said.retryAfterMs === undefined && OUT_OF_MONEY.test(words)) return 'quota-exhausted';
   // That a request was refused or a server failed is all that a status says as well, and more precisely: an
   // overloaded server of OpenAI's calls itself a `server_error` with status 503.
   const isVague = said.code === 'provider-request' || (said.code === 'provider-failed' && !asked);

@@ -16,7 +16,7 @@ import { Answer } from './answer.ts';
 import { interrupted, networkFailure } from './failure.ts';
 
 export interface HttpRequest {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'DELETE';
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: readonly Buffer[];

@@ -36,11 +36,11 @@ for (const [name, env, expected] of [
   ['orca', { ...OPENAI, ...ANTHROPIC }, 'anthropic: orca'],
   ['orca', OPENAI, 'openai: orca'],
   [undefined, { ...OPENAI, ...ANTHROPIC }, 'anthropic: claude-sonnet-5-5'],
-  [' ', OPENAI, 'openai: gpt-5.1'],
+  [' ', OPENAI, 'openai: gpt-6.2-sol'],
   [undefined, { ...ANTHROPIC, ANTHROPIC_MODEL: 'claude-y' }, 'anthropic: claude-y'],
   [undefined, { ...OPENAI, OPENAI_MODEL: 'gpt-y' }, 'openai: gpt-y'],
   [undefined, { OPENAI_BASE_URL: 'http://127.0.0.1:1', OPENAI_MODEL: 'local' }, 'openai: local'],
-  [undefined, { ANTHROPIC_API_KEY: '', ...OPENAI }, 'openai: gpt-5.1'],
+  [undefined, { ANTHROPIC_API_KEY: '', ...OPENAI }, 'openai: gpt-6.2-sol'],
   [undefined, { ANTHROPIC_AUTH_TOKEN: 'token' }, 'anthropic: claude-sonnet-5-5'],
 ] as const) {
   test(`${name} with ${Object.keys(env)} is ${expected}`, async () => {
@@ -57,9 +57,15 @@ test('what is known of a model comes with it, also under a dated name', async ()
     contextWindow: 200_000,
     maxOutput: 64_000,
     price: { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 },
+    structured: true,
   });
   const unknown = await testModels({ env: OPENAI }).resolve('openai/constructor');
-  assert.deepEqual(unknown.info, { provider: 'openai', id: 'constructor', api: 'openai-completions' });
+  assert.deepEqual(unknown.info, {
+    provider: 'openai',
+    id: 'constructor',
+    api: 'openai-responses',
+    structured: true,
+  });
 });
 
 test('a model that is asked for again is the same, with all that it remembers', async () => {
@@ -76,8 +82,8 @@ test('without a key the variables are named', async () => {
   assert.deepEqual(await refusal(undefined, {}), {
     code: 'auth-missing',
     message:
-      'There is no key for anthropic or openai: none of ANTHROPIC_AUTH_TOKEN, ANTHROPIC_API_KEY, OPENAI_API_KEY is set.',
-    hint: 'Set ANTHROPIC_AUTH_TOKEN or ANTHROPIC_API_KEY or OPENAI_API_KEY or OPENAI_BASE_URL for a local server.',
+      'There is no key for anthropic or openai or google or azure or chatgpt: none of ANTHROPIC_AUTH_TOKEN, ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, GOOGLE_API_KEY, AZURE_OPENAI_API_KEY is set.',
+    hint: 'Set ANTHROPIC_AUTH_TOKEN or ANTHROPIC_API_KEY or OPENAI_API_KEY or GEMINI_API_KEY or GOOGLE_API_KEY or AZURE_OPENAI_API_KEY or OPENAI_BASE_URL for a local server.',
   });
   assert.deepEqual(await refusal('gpt-x', { OPENAI_API_KEY: ' \n' }), {
     code: 'auth-missing',
@@ -216,9 +222,10 @@ for (const [name, status, body, expected] of [
 test('a further provider costs a row', async () => {
   await using server = await serve((response) => sendStream(response, OPENAI_HELLO));
   const [, openai] = PROVIDERS;
-  assert.ok(openai);
+  assert.ok(openai?.moved);
   const row = {
     ...openai,
+    dialect: openai.moved,
     name: 'acme',
     baseUrl: `${server.url}/api/v3`,
     baseUrlKey: 'ACME_BASE_URL',

@@ -1,15 +1,16 @@
 // Finds the model that a name means and makes it ready to be asked. A model is made once and kept, because with
 // it lives what its wire remembers of the messages that it has encoded.
 
-import type { Credentials } from '../../core/credential.ts';
+import type { Credential, Credentials } from '../../core/credential.ts';
 import { CrabError } from '../../core/errors.ts';
 import type { Clock } from '../../core/host.ts';
 import type { Models } from '../../core/model.ts';
 import type { Settings } from '../../core/settings.ts';
 import { createModel } from './create-model.ts';
-import { type Endpoint, type Environment, endpointOf, hasAccess, isKeyless, missing } from './endpoint.ts';
+import { type Endpoint, type Environment, endpointOf, isKeyless, isOffered, missing } from './endpoint.ts';
 import { createHttp, type Http, type HttpLimits } from './http.ts';
 import { firstModel } from './list-models.ts';
+import { placedRow } from './place.ts';
 import type { ProviderRow } from './provider-row.ts';
 import { PROVIDERS } from './providers.ts';
 
@@ -26,8 +27,8 @@ export interface ModelsOptions {
   /** Replaces the bounds of every request. */
   readonly limits?: Partial<HttpLimits>;
   readonly providers?: readonly ProviderRow[];
-  /** In place of the network. */
-  readonly http?: Http;
+  /** What lies between us and the network, such as a recording; `redact` removes the keys in use. */
+  readonly http?: (real: Http, redact: (text: string) => string) => Http;
 }
 
 interface Choice {
@@ -38,13 +39,24 @@ interface Choice {
 
 export function createModels(options: ModelsOptions): Models {
   const { env, credentials, clock, random, userAgent } = options;
-  const rows = options.providers ?? PROVIDERS;
-  const http = options.http ?? createHttp(options.limits);
+  const rows = (options.providers ?? PROVIDERS).map((row) =>
+    placedRow(row, options.settings.providers[row.name]),
+  );
+  const used = new Set<Credential>();
+  const redact = (text: string) => {
+    let clean = text;
+    for (const credential of used)
+      for (const secret of credential.secrets()) clean = clean.replaceAll(secret, '[key]');
+    return clean;
+  };
+  const network = createHttp(options.limits);
+  const http = options.http?.(network, redact) ?? network;
   const once = rememberPromises();
 
   async function credentialOf(row: ProviderRow) {
     const found = await credentials.find({ provider: row.name, scheme: row.auth });
     if (found === undefined && !isKeyless(row, env)) throw missing([row], env);
+    if (found !== undefined) used.add(found);
     return found;
   }
 
@@ -58,8 +70,8 @@ export function createModels(options: ModelsOptions): Models {
   return {
     async resolve(name) {
       const { row, id: named } = choose(name?.trim() || undefined, rows, options);
-      const endpoint = endpointOf(row, env);
       const credential = await credentialOf(row);
+      const endpoint = endpointOf(row, env, credential);
       const id = named ?? (await once(row.name, () => defaultModel(row, endpoint)));
       const { maxRetries } = options;
       return once(`${row.name}/${id}`, () =>
@@ -85,7 +97,7 @@ function choose(
   rows: readonly ProviderRow[],
   { env, credentials }: ModelsOptions,
 ): Choice {
-  const first = rows.find((row) => hasAccess(row, env, credentials));
+  const first = rows.find((row) => isOffered(row, env, credentials));
   if (name === undefined) {
     if (first === undefined) throw missing(rows, env);
     return { row: first };

@@ -1,5 +1,6 @@
-// Providers of OpenAI's Chat Completions API.
+// OpenAI, and the providers of its Chat Completions API.
 
+import { RESPONSES } from './openai-responses-providers.ts';
 import type { ProviderRow } from './provider-row.ts';
 
 export const OPENAI_PROVIDERS: readonly ProviderRow[] = [
@@ -7,15 +8,15 @@ export const OPENAI_PROVIDERS: readonly ProviderRow[] = [
     name: 'openai',
     baseUrl: 'https://api.openai.com/v1',
     baseUrlKey: 'OPENAI_BASE_URL',
-    endpoints: ['/chat/completions'],
+    endpoints: ['/chat/completions', '/responses'],
     auth: { kind: 'key', variables: [{ name: 'OPENAI_API_KEY', style: 'bearer' }], style: 'bearer' },
     keyless: true,
     modelKey: 'OPENAI_MODEL',
-    // The newest families take tools only on an endpoint that this wire does not speak, or without reasoning.
-    defaultModel: 'gpt-5.1',
+    defaultModel: 'gpt-6.2-sol',
     listsModels: true,
     ids: /^(?:gpt|chatgpt|o\d)/i,
-    dialect: {
+    dialect: RESPONSES,
+    moved: {
       wire: 'openai-completions',
       completionTokenHosts: ['openai.com', 'openai.azure.com'],
       efforts: [

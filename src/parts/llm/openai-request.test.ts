@@ -8,7 +8,7 @@ import type { OpenAiDialect } from './provider-row.ts';
 import { PROVIDERS } from './providers.ts';
 import { assistant, modelRequest, user } from './testing.ts';
 
-const DIALECT = PROVIDERS.find(({ name }) => name === 'openai')?.dialect as OpenAiDialect;
+const DIALECT = PROVIDERS.find(({ name }) => name === 'openai')?.moved as OpenAiDialect;
 const LOCAL = 'http://localhost:8080/v1';
 
 function wireFor(model: string, baseUrl = LOCAL) {

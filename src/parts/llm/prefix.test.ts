@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Message } from '../../core/message.ts';
 import { createAnthropicWire } from './anthropic.ts';
+import { createGeminiWire } from './gemini.ts';
 import { createOpenAiWire } from './openai-chat.ts';
+import { createResponsesWire } from './openai-responses.ts';
 import { createPrefix } from './prefix.ts';
 import { PROVIDERS } from './providers.ts';
 import { assistant, modelRequest, user } from './testing.ts';
@@ -36,12 +38,12 @@ test('a long history is sent from the same pieces, turn after turn', () => {
 const row = (name: string) => {
   const found = PROVIDERS.find((each) => each.name === name);
   assert.ok(found);
-  return found.dialect;
+  return found;
 };
 
 const WIRES: Readonly<Record<string, () => Wire>> = {
   anthropic: () => {
-    const dialect = row('anthropic');
+    const { dialect } = row('anthropic');
     assert.ok(dialect.wire === 'anthropic-messages');
     return createAnthropicWire({
       provider: 'anthropic',
@@ -52,12 +54,31 @@ const WIRES: Readonly<Record<string, () => Wire>> = {
     });
   },
   openai: () => {
-    const dialect = row('openai');
-    assert.ok(dialect.wire === 'openai-completions');
+    const dialect = row('openai').moved;
+    assert.ok(dialect?.wire === 'openai-completions');
     const baseUrl = new URL('http://localhost/v1');
     return createOpenAiWire({ model: 'm', baseUrl, facts: {}, dialect, random: Math.random });
   },
+  responses: () => {
+    const { dialect } = row('openai');
+    assert.ok(dialect.wire === 'openai-responses');
+    return createResponsesWire({
+      provider: 'openai',
+      model: 'm',
+      facts: {},
+      dialect,
+      random: Math.random,
+    });
+  },
+  gemini: () => geminiWire('gemini-3.5-flash'),
+  'older gemini': () => geminiWire('gemini-2.5-flash'),
 };
+
+function geminiWire(model: string): Wire {
+  const { dialect } = row('google');
+  assert.ok(dialect.wire === 'google-generative-ai');
+  return createGeminiWire({ provider: 'google', model, facts: {}, dialect, random: Math.random });
+}
 
 const PNG = { type: 'image', data: 'aWNv', mimeType: 'image/png' } as const;
 

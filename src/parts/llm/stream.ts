@@ -18,6 +18,8 @@ export function createStream(options: StreamOptions): StreamModel {
   const maxAttempts = options.maxRetries + 1;
   return async function* stream(request, signal) {
     try {
+      const preparation = options.wire.prepare?.(request, signal);
+      if (preparation !== undefined) await preparation;
       const body = options.wire.encode(request);
       for (let number = 1; ; number++) {
         const attempt = new Attempt(options, request, body, signal);

@@ -14,6 +14,13 @@ export interface Wire {
   readonly headers: Readonly<Record<string, string>>;
   /** Headers that only some requests need. */
   headersFor?(request: ModelRequest): Readonly<Record<string, string>>;
+  /** Whether it understands `ModelRequest.output`. */
+  readonly structured?: boolean;
+  /**
+   * What must be done before `encode`, such as bringing a large file to the provider. Undefined when there is nothing
+   * to do, as a rule. Never rejects: what fails there must do no harm.
+   */
+  prepare?(request: ModelRequest, signal: AbortSignal): Promise<void> | undefined;
   /** How the body of an answer is cut into events; server-sent events when absent. */
   framing?(): Framing;
   /** The body of a request, in fragments that are sent one after the other. */
@@ -55,6 +62,8 @@ export interface Complaint {
   readonly code?: ErrorCode;
   /** The HTTP status that it stands for, when it arrives inside a stream. */
   readonly status?: number;
+  /** Milliseconds that it asks us to wait; a header that says so wins. */
+  readonly retryAfterMs?: number;
 }
 
 /** The provider reported an error inside an answer that had begun. */

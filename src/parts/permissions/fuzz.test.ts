@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { seeded } from '../../../test/support/seeded.ts';
+import { seeded } from '../../core/seeded.ts';
 import type { PermissionGate } from './gate.ts';
 import { gateWith, runs } from './workspace-for-test.ts';
 

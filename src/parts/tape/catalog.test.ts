@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { appendFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { seeded } from '../../../test/support/seeded.ts';
+import { seeded } from '../../core/seeded.ts';
 
 import type { Tape } from '../../core/tape.ts';
 import { answerSays, tempFolder, testClock, userSays } from './tape.fixture.ts';

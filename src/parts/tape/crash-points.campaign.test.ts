@@ -8,9 +8,8 @@ import fs from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { test } from 'node:test';
 import { setImmediate as nextTick } from 'node:timers/promises';
-import { seeded } from '../../../test/support/seeded.ts';
-
 import type { CrabError } from '../../core/errors.ts';
+import { seeded } from '../../core/seeded.ts';
 import type { EntryBody, Tape, Tapes } from '../../core/tape.ts';
 import { decodeLine } from './line.ts';
 import { nodeSyncFs, type SyncFs } from './sync-fs.ts';

@@ -6,7 +6,7 @@ import { readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { seeded } from '../../../test/support/seeded.ts';
+import { seeded } from '../../core/seeded.ts';
 
 import type { Entry } from '../../core/tape.ts';
 import { answerSays, diskWith, tempFolder, testClock, userSays } from './tape.fixture.ts';

@@ -5,9 +5,8 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { seeded } from '../../../test/support/seeded.ts';
-
 import type { CrabError } from '../../core/errors.ts';
+import { seeded } from '../../core/seeded.ts';
 import type { NewTape } from '../../core/tape.ts';
 import { tempFolder, testClock, userSays } from './tape.fixture.ts';
 import { createTapes } from './tapes.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { seeded } from '../../../test/support/seeded.ts';
+import { seeded } from '../../core/seeded.ts';
 
 import { nodeSyncFs } from './sync-fs.ts';
 import { diskWith, systemError, tempFolder, testClock } from './tape.fixture.ts';

@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
-import { seeded } from '../../../test/support/seeded.ts';
+import { seeded } from '../../core/seeded.ts';
 import { decodeLine } from './line.ts';
 import { readLines } from './read-lines.ts';
 import { tempFolder, testClock } from './tape.fixture.ts';

@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { seeded } from '../../../test/support/seeded.ts';
-
 import type { Clock } from '../../core/host.ts';
+import { seeded } from '../../core/seeded.ts';
 import type { NewTape, PartialMessage } from '../../core/tape.ts';
 import { NO_USAGE } from '../../core/usage.ts';
 import { nodeSyncFs } from './sync-fs.ts';

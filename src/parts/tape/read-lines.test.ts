@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { appendFile, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { seeded } from '../../../test/support/seeded.ts';
+import { seeded } from '../../core/seeded.ts';
 
 import { MAX_LINE_BYTES, readLines } from './read-lines.ts';
 import { tempFolder } from './tape.fixture.ts';
