@@ -2,7 +2,7 @@
 // with nothing where something should be. Each is made from the events of a good answer, whatever the wire.
 
 import type { JsonObject } from '../core/schema.ts';
-import { isObject } from './json.ts';
+import { isJsonObject, isObject } from './json.ts';
 import type { Garble } from './scenario.ts';
 import type { WireEvent } from './wire.ts';
 
@@ -44,8 +44,10 @@ const withUnknownStop: Leaf = (name, value) =>
 
 const emptied: Leaf = (name, value) => (KINDS.has(name) ? value : null);
 
+/** What is no JSON, such as the mark of an end, stays as it is. */
 function onObject(event: WireEvent, make: (value: JsonObject) => unknown): WireEvent {
-  return isObject(event) ? (make(event) as JsonObject) : event;
+  if (isObject(event)) return make(event) as JsonObject;
+  return isJsonObject(event) ? (make(JSON.parse(event)) as JsonObject) : event;
 }
 
 /** A copy with every leaf as `leaf` makes it. */

@@ -5,7 +5,7 @@
 import type { JsonObject } from '../core/schema.ts';
 import { type CallStep, type Finding, finding, type History, type Step } from './history-check.ts';
 import { asList, asText, isObject } from './json.ts';
-import { isForged } from './signature.ts';
+import { isDamaged } from './signature.ts';
 
 type Report = (at: string, message: string) => void;
 
@@ -171,8 +171,9 @@ function checkSignatures(contents: readonly unknown[], report: Report): void {
     if (index > begins && signature === '') {
       report(at, `function call ${JSON.stringify(name)} is missing a thought_signature`);
     }
-    if (isForged(name, Buffer.from(signature, 'base64').toString())) {
-      report(at, 'the thought signature is not that of this call');
+    // It proves what was thought and not the name of the call, which a client may have had to mend.
+    if (isDamaged(Buffer.from(signature, 'base64').toString())) {
+      report(at, 'the thought signature is corrupted');
     }
   }
 }

@@ -17,7 +17,8 @@ const STATUSES: Readonly<Record<number, string>> = {
 };
 
 export function googleErrorBody({ status, message, type }: WireError): JsonObject {
-  return { error: { code: status, message, status: type ?? STATUSES[status] ?? 'UNKNOWN' } };
+  const known = STATUSES[status] ?? (status < 500 ? 'INVALID_ARGUMENT' : 'UNKNOWN');
+  return { error: { code: status, message, status: type ?? known } };
 }
 
 /** The code of an error that has only a name; 500 for an unknown one. */

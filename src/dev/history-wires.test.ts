@@ -221,9 +221,12 @@ breaches(
       [],
     ],
     [
-      'the signature of another call',
-      contents(model(functionCall('a', { thoughtSignature: callSignature('ls') })), person(response('a'))),
-      ['contents[1].parts[0]: the thought signature is not that of this call'],
+      'a signature that lost its end',
+      contents(
+        model(functionCall('a', { thoughtSignature: callSignature('read').slice(0, -4) })),
+        person(response('a')),
+      ),
+      ['contents[1].parts[0]: the thought signature is corrupted'],
     ],
     ['no contents', { contents: [] }, ['messages: there is no message']],
     ['no parts', contents(model()), ['contents[1]: parts must not be empty']],

@@ -28,7 +28,7 @@ export const ROUTES: readonly Route[] = [
   {
     name: 'responses',
     path: '/v1/responses',
-    pattern: /^(?:\/v1)?\/responses$/,
+    pattern: /^(?:\/openai)?(?:\/v1)?\/responses$/,
     load: async () => (await import('./responses-wire.ts')).responsesWire,
   },
   {

@@ -6,7 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { seeded } from '../support/seeded.ts';
+import { seeded } from '../../src/core/seeded.ts';
 import {
   type ConversationRecord,
   type Problem,

@@ -97,7 +97,7 @@ function modelsOf({ wire, urls, endpoint, random }: HostOptions, clock: Clock): 
       made.get(name) ??
       createModels({
         env,
-        credentials: createCredentials({ env }),
+        credentials: wire.credentials ?? createCredentials({ env }),
         settings: NO_SETTINGS,
         clock,
         random,
