@@ -44,7 +44,7 @@ export const WIRES: readonly BenchedWire[] = [
   {
     name: 'openai-completions',
     chunk: 'openai-chat.js',
-    decoder: () => new OpenAiDecoder(id),
+    decoder: () => new OpenAiDecoder({ callId: id, quirks: {}, tools: [] }),
     delta: (content) => ({
       id: 'chatcmpl-1',
       object: 'chat.completion.chunk',

@@ -47,10 +47,8 @@ Rules
 const ENVIRONMENT = `Environment
   ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN, ANTHROPIC_BASE_URL, ANTHROPIC_MODEL
   OPENAI_API_KEY, OPENAI_BASE_URL, OPENAI_MODEL
-  GEMINI_API_KEY, GOOGLE_API_KEY, GOOGLE_GEMINI_BASE_URL, GEMINI_MODEL
-  AZURE_OPENAI_API_KEY, AZURE_OPENAI_BASE_URL, AZURE_OPENAI_RESOURCE_NAME, AZURE_OPENAI_DEPLOYMENT
-  AWS_ENDPOINT_URL_BEDROCK_RUNTIME, BEDROCK_MODEL, ANTHROPIC_VERTEX_BASE_URL, VERTEX_MODEL
-                     for Bedrock and Vertex, beside the variables of AWS and Google Cloud themselves
+  DEEPSEEK_API_KEY, MISTRAL_API_KEY, OPENROUTER_API_KEY, OLLAMA_BASE_URL and so on: docs/guide/providers.md
+                     lists every provider with its variables
   CRAB_MAX_RETRIES   tries again after a failure, 0 to 10 (default 4)
   CRAB_HOME          where sessions and caches are kept (default ~/.crab)
   NO_COLOR           no colours`;

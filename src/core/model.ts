@@ -75,7 +75,7 @@ export type ModelChunk =
 /** The request is tried again after `delayMs`; nothing of an answer had arrived. */
 export interface ModelRetry {
   readonly type: 'retry';
-  /** The number of the try that failed, from 1. */
+  /** The number of the try that failed, from 1; 0 when the provider's limit holds back the first. */
   readonly attempt: number;
   readonly maxAttempts: number;
   readonly delayMs: number;
@@ -126,6 +126,8 @@ export interface Model {
   /** Where the key comes from, such as `ANTHROPIC_API_KEY`; never the key. */
   readonly credential?: string;
   rateLimit?(): RateLimit | undefined;
+  /** `open`: the provider failed again and again, and for a while each request gets a single try. */
+  health?(): 'ok' | 'open';
 }
 
 /** Finds the model that a name means. Throws `CrabError` (`model-unknown`, `auth-missing`, …). */

@@ -79,7 +79,8 @@ export function errorText(error: ErrorData, look: Look): string {
 function retryText(retry: ModelRetry): string {
   const { reason, status, delayMs, attempt, maxAttempts } = retry;
   const code = status === undefined || reason.includes(String(status)) ? '' : ` (${status})`;
-  return `${visibleLine(reason)}${code}, trying again in ${duration(delayMs)}, ${attempt + 1} of ${maxAttempts}`;
+  const what = attempt === 0 ? 'asking' : 'trying again';
+  return `${visibleLine(reason)}${code}, ${what} in ${duration(delayMs)}, ${attempt + 1} of ${maxAttempts}`;
 }
 
 function endText(end: RunEnd, look: Look): string {

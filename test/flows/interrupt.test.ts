@@ -141,7 +141,7 @@ function answering(at: Journey): Promise<void> {
 onEachWire('a signal while a retry waits ends the run at once', async (wire) => {
   const fault = { status: 429, headers: { 'retry-after': '600' } };
   await using at = await journey(wire, { script: [{ fault }] });
-  await using crab = at.start(['-p', 'hello', ...STREAM]);
+  await using crab = at.start(['-p', 'hello', '--timeout', '0', ...STREAM]);
   crab.stdin.end();
   await crab.waitFor('api_retry');
   crab.kill('SIGINT');

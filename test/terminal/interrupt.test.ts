@@ -50,6 +50,18 @@ test('Ctrl-C ends the turn, the prompt comes back, and the conversation goes on'
   await assertSane(at);
 });
 
+test('Ctrl-C ends the wait for another try', async () => {
+  const fault = { status: 429, message: 'Slow down.', headers: { 'retry-after': '3600' } };
+  await using at = await terminal({ replies: [{ fault }] });
+  await at.shell('CRAB_MAX_RETRIES=4 "$crab"');
+  await at.waitFor(IDLE);
+  await at.send('think');
+  await at.waitFor(/Slow down\., trying again in 60 min, 2 of 5/);
+  await at.key('C-c');
+  await at.waitFor(/Interrupted[\s\S]*\n›$/);
+  assert.equal(at.provider.requests.length, 1, 'one request and no more');
+});
+
 test('Ctrl-C ends a command that runs, and all of its children', async () => {
   const command = 'sh -c "echo \\$\\$ > child; exec sleep 600" & sleep 600';
   await using at = await terminal({ replies: [{ calls: [{ name: 'bash', input: { command } }] }] });

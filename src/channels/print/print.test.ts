@@ -370,8 +370,8 @@ suite('print: what stops it', () => {
       await clock.sleep(600_000, signal);
       yield [ONE_OF_EACH.toolResult];
       await clock.sleep(100_000, signal);
-      yield [{ ...ONE_OF_EACH.retry, delayMs: 300_000 }];
-      await clock.sleep(400_000, signal);
+      yield [{ ...ONE_OF_EACH.retry, delayMs: 110_000 }];
+      await clock.sleep(200_000, signal);
       yield [runEnd('done', { text: 'slow' })];
     };
     const options = setup({ script, clock });
@@ -380,6 +380,20 @@ suite('print: what stops it', () => {
     for (let minute = 0; minute < 25; minute++) await clock.advance(60_000);
     assert.equal(await exit, 0);
     assert.equal(options.stdout.text(), 'slow\n');
+  });
+
+  test('a pause that is longer than the limit ends the run at once, and says how long it would be', async () => {
+    const script: Script = async function* (_prompt, signal) {
+      yield [RUN_START, { ...ONE_OF_EACH.retry, status: 429, reason: 'Slow down.', delayMs: 3_600_000 }];
+      await whenAborted(signal);
+      yield [runEnd('cancelled')];
+    };
+    const options = setup({ script, clock: virtualClock(), format: 'json' });
+    assert.equal(await runPrint(options), 4);
+    const { error } = resultOf(options.stdout);
+    const { code, message } = error as { readonly code: string; readonly message: string };
+    assert.equal(code, 'rate-limited');
+    assert.equal(message, 'Slow down. The next try would be in 60 min, and --timeout allows 2 min.');
   });
 
   test('a limit of 0 is no limit', async () => {

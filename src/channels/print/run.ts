@@ -10,7 +10,7 @@ import type { Answer, Question } from '../../core/question.ts';
 import { createActivity } from '../../faces/activity.ts';
 import { endWith, stoppedBy } from '../../faces/exit-code.ts';
 import type { Printer } from './printer.ts';
-import { watchIdle } from './watch.ts';
+import { pauseTooLong, watchIdle } from './watch.ts';
 
 export interface PromptRun {
   readonly platform: Platform;
@@ -66,6 +66,8 @@ export async function runPrompt(run: PromptRun, prompt: Prompt): Promise<RunEnd>
         const events = end ? [...batch.slice(0, -1), end] : batch;
         await print(notices.length > 0 ? [...events.slice(0, 1), ...notices, ...events.slice(1)] : events);
         notices = [];
+        const hopeless = pauseTooLong(batch, run.idleTimeoutMs);
+        if (hopeless !== undefined) stop.abort(hopeless);
         await refuseQuestions(platform, address, batch);
         // The provider's silence begins when we listen again.
         activity.see(NO_EVENTS, clock.monotonic());

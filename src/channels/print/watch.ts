@@ -2,6 +2,7 @@
 // runs, a pause that was announced, and a reader of our output who takes its time are not idleness.
 
 import { CrabError } from '../../core/errors.ts';
+import type { Event } from '../../core/event.ts';
 import type { Clock } from '../../core/host.ts';
 import type { Activity } from '../../faces/activity.ts';
 import { duration } from '../../faces/amounts.ts';
@@ -29,6 +30,22 @@ export async function watchIdle(watch: Watch, signal: AbortSignal): Promise<Crab
     } catch {
       return undefined;
     }
+  }
+  return undefined;
+}
+
+/** The error to stop a run with whose provider wants a longer pause than the run may be silent for. */
+export function pauseTooLong(batch: readonly Event[], limitMs: number): CrabError | undefined {
+  if (limitMs <= 0) return undefined;
+  for (const event of batch) {
+    if (event.type !== 'retry' || event.delayMs <= limitMs) continue;
+    const { status, reason, delayMs } = event;
+    const text = `${reason} The next try would be in ${duration(delayMs)}, and --timeout allows ${duration(limitMs)}.`;
+    return new CrabError(status === 429 ? 'rate-limited' : 'provider-overloaded', text, {
+      ...(status !== undefined && { status }),
+      retryAfterMs: delayMs,
+      hint: 'Try again then, use another model, or raise --timeout.',
+    });
   }
   return undefined;
 }

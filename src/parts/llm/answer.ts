@@ -3,6 +3,7 @@
 
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { CrabError } from '../../core/errors.ts';
+import type { Decoder } from './decompress.ts';
 import type { HttpAnswer, HttpLimits } from './http.ts';
 
 /** Bytes that are taken from the socket ahead of the reader. */
@@ -20,6 +21,7 @@ export class Answer implements HttpAnswer {
   readonly #released: () => void;
   /** The message, or what decodes it. */
   #body: NodeJS.ReadableStream;
+  #decoder: Decoder | undefined;
   #opening: Promise<void> | undefined;
   #chunks: Buffer[] = [];
   #ahead = 0;
@@ -66,14 +68,15 @@ export class Answer implements HttpAnswer {
   fail(error: Error): void {
     if (this.#ended || this.#error !== undefined) return;
     this.#error = error;
-    this.#message.destroy();
-    this.#release();
+    this.#close();
     this.#wakeReader();
   }
 
   /** The connection is gone before the body was whole. */
-  cut(cause?: Error): void {
-    const text = `The connection to ${this.#host} broke off after ${this.#received} bytes of the answer.`;
+  cut(cause?: NodeJS.ErrnoException): void {
+    const text = cause?.code?.startsWith('HPE_')
+      ? `${this.#host} broke the rules of HTTP after ${this.#received} bytes of the answer (${cause.message}).`
+      : `The connection to ${this.#host} broke off after ${this.#received} bytes of the answer.`;
     this.fail(new CrabError('stream-cut', text, { cause, retryable: true }));
   }
 
@@ -101,7 +104,13 @@ export class Answer implements HttpAnswer {
   }
 
   destroy(): void {
+    this.#close();
+  }
+
+  #close(): void {
     if (!this.#ended) this.#message.destroy();
+    // It would go on with what it has, which a bomb makes a thousand times larger.
+    this.#decoder?.destroy();
     this.#release();
   }
 
@@ -113,6 +122,7 @@ export class Answer implements HttpAnswer {
       const text = `${this.#host} answered in the encoding ${encoding}, which was not asked for.`;
       return this.fail(new CrabError('provider-protocol', text));
     }
+    this.#decoder = decoder;
     decoder.on('error', (error) => {
       const text = `The answer of ${this.#host} is not valid ${encoding}: ${error.message}.`;
       this.fail(new CrabError('provider-protocol', text, { cause: error }));

@@ -4,11 +4,19 @@
 import type { Credential } from '../../core/credential.ts';
 import { asCrabError, CrabError } from '../../core/errors.ts';
 import type { Clock } from '../../core/host.ts';
-import type { ModelChunk, ModelRequest } from '../../core/model.ts';
+import type { ModelChunk, ModelRequest, RateLimit } from '../../core/model.ts';
 import type { TokenCounts } from '../../core/usage.ts';
-import { type Provider, protocolFailure, redirectFailure, statusFailure, streamFailure } from './failure.ts';
-import type { Http, HttpAnswer, HttpRequest } from './http.ts';
-import { retryAfter } from './retry.ts';
+import {
+  interrupted,
+  type Provider,
+  protocolFailure,
+  redirectFailure,
+  statusFailure,
+  streamFailure,
+} from './failure.ts';
+import type { Http, HttpAnswer, HttpLimits, HttpRequest } from './http.ts';
+import { rateLimitOf, untilLifted } from './rate-limit.ts';
+import { retryAfter, shouldRetry } from './retry.ts';
 import { type SseEvent, SseParser } from './sse.ts';
 import { type AnswerDecoder, type Complaint, ComplaintError, type Framing, type Wire } from './wire.ts';
 
@@ -22,6 +30,9 @@ export interface Connection {
   /** Undefined for a server that asks for none. */
   readonly credential: Credential | undefined;
   readonly clock: Clock;
+  readonly limits: Pick<HttpLimits, 'firstContentMs' | 'contentMs'>;
+  /** Called with what the headers of an answer say of limits, if they do. */
+  heard(limit: RateLimit): void;
 }
 
 /** Bytes of an error body that are read. */
@@ -36,6 +47,11 @@ export class Attempt {
   readonly #framing: Framing;
   #answer: HttpAnswer | undefined;
   #over = false;
+  #isReading = false;
+  #hasContent = false;
+  #silence: NodeJS.Timeout | undefined;
+  #silenceMs = 0;
+  #silent: CrabError | undefined;
 
   constructor(connection: Connection, request: ModelRequest, body: readonly Buffer[], signal: AbortSignal) {
     this.#connection = connection;
@@ -55,19 +71,47 @@ export class Attempt {
     const out: ModelChunk[] = [];
     try {
       this.#answer ??= await this.#send();
+      this.#isReading = true;
+      this.#awaitContent();
       while (out.length === 0 && !this.#over) {
         const reads = await this.#answer.read();
         if (reads === undefined) throw this.#bodyEnded();
         this.#decode(this.#framing.push(reads), out);
       }
     } catch (thrown) {
-      this.#failed(asCrabError(thrown), out);
+      this.#failed(this.#silent ?? asCrabError(thrown), out);
     }
+    this.#isReading = false;
+    this.#hasContent = true;
     return out.length === 0 ? undefined : out;
+  }
+
+  /** Starts the clock anew. Pings do not: they show that the connection lives, not that an answer comes. */
+  #awaitContent(): void {
+    const { firstContentMs, contentMs } = this.#connection.limits;
+    const milliseconds = this.#hasContent ? contentMs : firstContentMs;
+    if (this.#silence !== undefined && this.#silenceMs === milliseconds) {
+      this.#silence.refresh();
+      return;
+    }
+    clearTimeout(this.#silence);
+    this.#silenceMs = milliseconds;
+    this.#silence = setTimeout(() => this.#tooSilent(), milliseconds);
+  }
+
+  #tooSilent(): void {
+    this.#silence = undefined;
+    // Whoever reads is busy with what it has; its next call starts the clock again.
+    if (!this.#isReading) return;
+    const { host } = this.#connection.provider.url;
+    const text = `${host} kept the connection alive, but sent nothing of an answer for ${this.#silenceMs / 1000} seconds.`;
+    this.#silent = new CrabError('provider-stalled', text, { retryable: true });
+    this.#answer?.destroy();
   }
 
   /** Releases the connection; in the middle of an answer that means to close it. */
   close(): void {
+    clearTimeout(this.#silence);
     if (this.#over && this.error === undefined) this.#answer?.finish();
     else this.#answer?.destroy();
   }
@@ -82,6 +126,10 @@ export class Attempt {
         if (thrown instanceof ComplaintError) throw streamFailure(provider, thrown.complaint);
         if (thrown instanceof SyntaxError) {
           throw protocolFailure(provider, 'sent an event that is not valid JSON', event.data);
+        }
+        // Of a value that is nested too deeply, or of a text that is too long for a string.
+        if (thrown instanceof RangeError) {
+          throw protocolFailure(provider, 'sent an event that is too large to read', event.data);
         }
         throw thrown;
       }
@@ -123,12 +171,15 @@ export class Attempt {
 /** Sends the request and returns the answer to it; throws for every status but 2xx. */
 async function open(connection: Connection, request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer> {
   const { http, credential } = connection;
-  let answer = await http.send(await authorized(request, credential), signal);
+  let answer = await http.send(await authorized(request, credential, signal), signal);
   // A token that has run out is renewed once; whether that helped is for the provider to say.
-  if (isRefusal(answer.status) && (await credential?.refused(answer.status)) === true) {
+  const spent = isRefusal(answer.status) && credential !== undefined;
+  if (spent && (await until(credential.refused(answer.status), signal))) {
     answer.destroy();
-    answer = await http.send(await authorized(request, credential), signal);
+    answer = await http.send(await authorized(request, credential, signal), signal);
   }
+  const limit = rateLimitOf(answer.headers, connection.clock.now());
+  if (limit !== undefined) connection.heard(limit);
   if (answer.status >= 200 && answer.status < 300) return answer;
   try {
     throw await refusal(connection, answer);
@@ -142,31 +193,71 @@ function isRefusal(status: number): boolean {
   return status === 401 || status === 403;
 }
 
-async function authorized(request: HttpRequest, credential: Credential | undefined): Promise<HttpRequest> {
+async function authorized(
+  request: HttpRequest,
+  credential: Credential | undefined,
+  signal: AbortSignal,
+): Promise<HttpRequest> {
   if (credential === undefined) return request;
   const headers = credential.headers(request);
   return {
     ...request,
-    headers: { ...request.headers, ...(headers instanceof Promise ? await headers : headers) },
+    headers: { ...request.headers, ...(headers instanceof Promise ? await until(headers, signal) : headers) },
   };
 }
 
-async function refusal({ provider, wire, clock }: Connection, answer: HttpAnswer): Promise<CrabError> {
-  const { status, headers } = answer;
-  if (status >= 300 && status < 400) return redirectFailure(provider, status, headers.location);
-  const text = await readText(answer, ERROR_BYTES);
-  const retryAfterMs = retryAfter(headers, clock.now());
-  return statusFailure(provider, status, complaintIn(wire, text), retryAfterMs);
+/** What the promise brings, unless the signal aborts first: a helper may ask a person for a password. */
+function until<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const leave = () => reject(interrupted());
+    if (signal.aborted) leave();
+    signal.addEventListener('abort', leave, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave));
+  });
 }
 
-function complaintIn(wire: Wire, text: string): Complaint {
+async function refusal(connection: Connection, answer: HttpAnswer): Promise<CrabError> {
+  const { provider, wire, clock } = connection;
+  const { status, headers } = answer;
+  if (status >= 300 && status < 400) return redirectFailure(provider, status, headers.location);
+  const body = parsed(await readText(answer, ERROR_BYTES));
+  const now = clock.now();
+  const quoted = rateLimitOf(headersIn(body.value), now);
+  if (quoted !== undefined) connection.heard(quoted);
+  const liftedMs = status === 429 ? untilLifted(quoted ?? rateLimitOf(headers, now), now) : undefined;
+  return statusFailure(provider, status, complaintIn(wire, body.value) ?? { message: body.text }, {
+    retryAfterMs: retryAfter(headers, now),
+    liftedMs,
+    retry: shouldRetry(headers),
+  });
+}
+
+/** An answer that is no JSON is a proxy's page: its text is all there is to quote. */
+function parsed(text: string): { readonly text: string; readonly value?: unknown } {
   try {
-    const said = wire.explain(JSON.parse(text));
-    if (said !== undefined) return said;
+    return { text, value: JSON.parse(text) };
   } catch {
-    // Not JSON: a proxy's page. Its text is all there is to quote.
+    return { text };
   }
-  return { message: text };
+}
+
+/** A wire knows its vendor's errors; of what stands in between it may know nothing. */
+function complaintIn(wire: Wire, body: unknown): Complaint | undefined {
+  try {
+    return body === undefined ? undefined : wire.explain(body);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Headers of a provider behind the provider, as OpenRouter passes them on: `{error: {metadata: {headers}}}`. */
+function headersIn(body: unknown): Readonly<Record<string, string>> {
+  const { headers } =
+    (body as { error?: { metadata?: { headers?: unknown } } } | null)?.error?.metadata ?? {};
+  if (typeof headers !== 'object' || headers === null) return {};
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)]),
+  );
 }
 
 /** The beginning of a body. That of an error is worth having even when the rest of it never comes. */

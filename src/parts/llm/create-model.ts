@@ -6,7 +6,9 @@ import type { Clock } from '../../core/host.ts';
 import type { Model } from '../../core/model.ts';
 import { below, type Endpoint, type Environment } from './endpoint.ts';
 import { factsOf } from './facts.ts';
-import type { Http } from './http.ts';
+import type { Health } from './health.ts';
+import type { Http, HttpLimits } from './http.ts';
+import { limitsFor } from './limits.ts';
 import type { Dialect, ProviderRow } from './provider-row.ts';
 import { retriesFrom } from './retry.ts';
 import { createStream } from './stream.ts';
@@ -19,22 +21,31 @@ export interface ModelSetup {
   /** Undefined for a server that needs none. */
   readonly credential: Credential | undefined;
   readonly http: Http;
+  /** That of the endpoint. */
+  readonly health: Health;
+  /** Replaces the bounds of every request. */
+  readonly limits: Partial<HttpLimits> | undefined;
   readonly env: Environment;
   readonly clock: Clock;
   readonly random: () => number;
   readonly userAgent: string;
   readonly maxRetries: number | undefined;
+  /** Retries that the settings name; CRAB_MAX_RETRIES wins. */
+  readonly configuredRetries: number | undefined;
 }
 
 export async function createModel(setup: ModelSetup): Promise<Model> {
   const { row, id, credential, http, env, clock, random } = setup;
   const wire = await createWire(setup);
-  const stream = createStream({
+  const url = below(setup.endpoint.baseUrl, wire.path);
+  const answers = createStream({
     wire,
     http,
+    health: setup.health,
+    limits: { ...limitsFor(url), ...setup.limits },
     provider: {
       name: row.name,
-      url: below(setup.endpoint.baseUrl, wire.path),
+      url,
       secrets: () => credential?.secrets() ?? [],
     },
     headers: {
@@ -44,7 +55,7 @@ export async function createModel(setup: ModelSetup): Promise<Model> {
       ...row.headers,
     },
     credential,
-    maxRetries: setup.maxRetries ?? retriesFrom(env['CRAB_MAX_RETRIES']),
+    maxRetries: setup.maxRetries ?? retriesFrom(env['CRAB_MAX_RETRIES'], setup.configuredRetries),
     clock,
     random,
   });
@@ -56,7 +67,7 @@ export async function createModel(setup: ModelSetup): Promise<Model> {
       ...factsOf(vendorId(row, id)),
       ...(wire.structured === true && { structured: true }),
     },
-    stream,
+    ...answers,
     ...(credential !== undefined && { credential: credential.source }),
   };
 }
@@ -94,7 +105,7 @@ async function createWire(setup: ModelSetup): Promise<Wire> {
     }
     case 'openai-completions': {
       const { createOpenAiWire } = await import('./openai-chat.ts');
-      return createOpenAiWire({ model, baseUrl: endpoint.baseUrl, facts, dialect, random });
+      return createOpenAiWire({ provider, model, baseUrl: endpoint.baseUrl, facts, dialect, random });
     }
     case 'openai-responses': {
       const { createResponsesWire } = await import('./openai-responses.ts');

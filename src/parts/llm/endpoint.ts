@@ -21,9 +21,9 @@ export function endpointOf(row: ProviderRow, env: Environment, credential?: Cred
   return { baseUrl: below(baseUrl, accountPath(row, env, credential)), moved };
 }
 
-/** Whether a request to this provider could be made at all. */
+/** Whether a request to this provider could be made at all, as far as somebody has said so. */
 export function hasAccess(row: ProviderRow, env: Environment, credentials: Credentials): boolean {
-  return credentials.has({ provider: row.name, scheme: row.auth }) || isKeyless(row, env);
+  return credentials.has({ provider: row.name, scheme: row.auth }) || (row.keyless && isMoved(row, env));
 }
 
 /** Whether this provider is one to take when nobody names any. */
@@ -34,29 +34,46 @@ export function isOffered(row: ProviderRow, env: Environment, credentials: Crede
 
 /** A server of one's own needs no key. */
 export function isKeyless(row: ProviderRow, env: Environment): boolean {
-  return row.keyless && row.baseUrlKey !== undefined && isSet(env[row.baseUrlKey]);
+  return row.local === true || (row.keyless && isMoved(row, env));
 }
+
+function isMoved({ baseUrlKey }: ProviderRow, env: Environment): boolean {
+  return baseUrlKey !== undefined && isSet(env[baseUrlKey]);
+}
+
+/** Of so many providers each is named; of more, the first, which are those that most people have. */
+const NAMED = 2;
 
 /** Names the variables that would have helped. */
 export function missing(rows: readonly ProviderRow[], env: Environment): CrabError {
-  const [only, ...others] = rows;
-  if (only?.access !== undefined && others.length === 0)
+  const [only, ...more] = rows;
+  if (only?.access !== undefined && more.length === 0)
     return new CrabError('auth-missing', `There are no credentials for ${only.name}.`, { hint: only.access });
-  const keys = rows.flatMap(({ auth }) =>
-    auth.kind === 'key' ? auth.variables.map(({ name }) => name) : [],
-  );
-  const also = rows
+  const all = rows.flatMap(keysOf);
+  const empty = all.filter((key) => env[key] !== undefined);
+  const named = rows.slice(0, NAMED);
+  const keys = named.flatMap(keysOf);
+  const others = rows.length - named.length;
+  const also = named
     .filter(({ keyless }) => keyless)
     .map(({ baseUrlKey }) => `${baseUrlKey} for a local server`);
-  const hint = `Set ${[...keys, ...also].join(' or ')}.`;
-  const empty = keys.filter((key) => env[key] !== undefined);
+  const where = others === 0 ? '' : ` \`${GUIDE}\` lists ${others} providers more.`;
+  const settable = [...(empty.length > 0 ? empty : keys), ...also];
+  const hint = settable.length === 0 ? {} : { hint: `Set ${settable.join(' or ')}.${where}` };
   if (empty.length > 0) {
     const verb = empty.length === 1 ? 'is' : 'are';
-    return new CrabError('auth-missing', `${empty.join(' and ')} ${verb} set, but empty.`, { hint });
+    return new CrabError('auth-missing', `${empty.join(' and ')} ${verb} set, but empty.`, hint);
   }
-  const who = rows.flatMap(({ name, auth }) => (auth.kind === 'key' ? [name] : [])).join(' or ');
-  const text = `There is no key for ${who}: none of ${keys.join(', ')} is set.`;
-  return new CrabError('auth-missing', text, { hint });
+  const who = named.map(({ name }) => name).join(' or ');
+  const rest = others === 0 ? '' : `, nor for one of ${others} others`;
+  const none = keys.length === 0 ? '' : `: none of ${keys.join(', ')} is set`;
+  return new CrabError('auth-missing', `There is no key for ${who}${none}${rest}.`, hint);
+}
+
+const GUIDE = 'docs/guide/providers.md';
+
+function keysOf({ auth }: ProviderRow): readonly string[] {
+  return auth.kind === 'key' ? auth.variables.map(({ name }) => name) : [];
 }
 
 function isSet(value: string | undefined): value is string {
@@ -73,7 +90,7 @@ function parseBaseUrl(text: string, from: string, row: ProviderRow): URL {
     });
   }
   if (url.username !== '' || url.password !== '') {
-    const keys = row.auth.kind === 'key' ? row.auth.variables.map(({ name }) => name) : [];
+    const keys = keysOf(row);
     throw new CrabError('usage', `${from} must not hold a user name or a password.`, {
       hint: keys.length === 0 ? 'Leave them out.' : `Set ${keys.join(' or ')} instead.`,
     });

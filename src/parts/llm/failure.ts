@@ -1,5 +1,4 @@
-// From what went wrong to the one error that says so: HTTP statuses, complaints in the provider's words, network
-// codes. Every text that came from outside is cut, stripped of control characters and of the key (law 10).
+// From what went wrong to the one error that says so: HTTP statuses, and complaints in the provider's words. Every text that came from outside is cut, stripped of control characters and of the key (law 10).
 
 import { CrabError, type ErrorCode } from '../../core/errors.ts';
 import type { Complaint } from './wire.ts';
@@ -41,15 +40,24 @@ export function refused(words = ''): CrabError {
   return new CrabError('content-refused', `The model refused to answer${reason || '.'}`);
 }
 
+/** What the headers of an answer ask for. */
+export interface Wish {
+  readonly retryAfterMs?: number | undefined;
+  /** Milliseconds until a limit is lifted: what counts where nobody says how long to wait. */
+  readonly liftedMs?: number | undefined;
+  /** The provider knows better than its status whether another try makes sense. */
+  readonly retry?: boolean | undefined;
+}
+
 /** An answer whose status is not 2xx. */
 export function statusFailure(
   provider: Provider,
   status: number,
   said: Complaint,
-  retryAfterMs?: number,
+  wish: Wish = {},
 ): CrabError {
   const verb = said.type === undefined ? `answered ${status}` : `answered ${status} (${said.type})`;
-  return complaintFailure(provider, verb, { ...said, status }, retryAfterMs);
+  return complaintFailure(provider, verb, { ...said, status }, wish);
 }
 
 /** A complaint inside a stream. */
@@ -58,21 +66,16 @@ export function streamFailure(provider: Provider, said: Complaint): CrabError {
   return complaintFailure(provider, verb, said);
 }
 
-function complaintFailure(
-  provider: Provider,
-  verb: string,
-  said: Complaint,
-  retryAfterMs = said.retryAfterMs,
-): CrabError {
+function complaintFailure(provider: Provider, verb: string, said: Complaint, wish: Wish = {}): CrabError {
   const status = said.status;
   const code = codeOf(status, said);
   const text = quote(provider, said.message, COMPLAINT_LENGTH);
   const message = `${provider.name} ${quote(provider, verb, QUOTE_LENGTH)}${text === '' ? '.' : `: ${text}`}`;
   return new CrabError(code, message, {
     status,
-    retryAfterMs,
+    retryAfterMs: wish.retryAfterMs ?? said.retryAfterMs ?? wish.liftedMs,
     ...(status === 404 && code === 'provider-request' && { hint: NOT_FOUND_HINT }),
-    retryable: PASSING.has(code),
+    retryable: wish.retry ?? PASSING.has(code),
   });
 }
 
@@ -143,36 +146,4 @@ export function quote(provider: Provider, text: string, length: number): string 
   for (const secret of provider.secrets()) open = open.replaceAll(secret, '[key]');
   const plain = open.replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();
   return plain.length > length ? `${plain.slice(0, length).toWellFormed()}…` : plain;
-}
-
-const TLS_CODE =
-  /^(?:CERT_|ERR_TLS_|ERR_SSL_|EPROTO|SELF_SIGNED|DEPTH_ZERO_|UNABLE_TO_)|_CERT_|HOSTNAME_MISMATCH/;
-
-const MEANING: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'the connection was refused',
-  ECONNRESET: 'the connection was closed',
-  EPIPE: 'the connection was closed',
-  ENOTFOUND: 'there is no such host',
-  EAI_AGAIN: 'the name could not be looked up',
-  ETIMEDOUT: 'the connection timed out',
-  ENETUNREACH: 'the network cannot be reached',
-  EHOSTUNREACH: 'the host cannot be reached',
-};
-
-/** A connection that failed before the headers of an answer were there. */
-export function networkFailure(error: NodeJS.ErrnoException, url: URL): CrabError {
-  const code = error.code ?? 'unknown error';
-  if (code.startsWith('HPE_')) {
-    const text = `${url.host} does not answer in HTTP (${error.message}).`;
-    return new CrabError('provider-protocol', text, { cause: error });
-  }
-  if (TLS_CODE.test(code)) {
-    // Behind a semicolon Node gives advice of its own.
-    const [what] = error.message.split(';');
-    const text = `The TLS connection to ${url.host} failed: ${what} (${code}).`;
-    const hint = 'Check the address; for a certificate of your own set NODE_EXTRA_CA_CERTS.';
-    return new CrabError('network', text, { cause: error, hint });
-  }
-  const text = `${url.host} could not be reached: ${MEANING[code] ?? error.message} (${code}).`;
-  return new CrabError('network', text, { cause: error, retryable: code !== 'ENOTFOUND' });
 }

@@ -3,10 +3,10 @@ import { getEventListeners } from 'node:events';
 import { createServer as createSecureServer } from 'node:https';
 import { createServer, type Socket } from 'node:net';
 import { test } from 'node:test';
-import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { CrabError } from '../../core/errors.ts';
-import { networkFailure } from './failure.ts';
 import { createHttp, type Http, type HttpAnswer, type HttpLimits } from './http.ts';
+import { networkFailure } from './network-failure.ts';
 import { serve } from './testing.ts';
 
 const NEVER = new AbortController().signal;
@@ -130,6 +130,7 @@ for (const [encoding, compress] of [
   ['gzip', gzipSync],
   ['deflate', deflateSync],
   ['br', brotliCompressSync],
+  ['zstd', zstdCompressSync],
 ] as const) {
   test(`an answer in ${encoding} is decoded`, async () => {
     await using server = await serve((response) => {
@@ -151,9 +152,9 @@ test('compressed data that is none, and an unknown encoding, are said to be so',
     message: 'The answer of HOST is not valid gzip: incorrect header check.',
     retryable: false,
   });
-  assert.deepEqual(await failure(get(http, `${server.url}/zstd`).then(text)), {
+  assert.deepEqual(await failure(get(http, `${server.url}/lzma`).then(text)), {
     code: 'provider-protocol',
-    message: 'HOST answered in the encoding zstd, which was not asked for.',
+    message: 'HOST answered in the encoding lzma, which was not asked for.',
     retryable: false,
   });
 });
@@ -308,7 +309,7 @@ test('what does not speak HTTP is said so', async () => {
 test('a host that does not exist is not asked again, a name server that is busy is', () => {
   const url = new URL('https://api.example/v1');
   const of = (code: string) => {
-    const { message, retryable } = networkFailure(Object.assign(new Error('x'), { code }), url);
+    const { message, retryable } = networkFailure(Object.assign(new Error('x'), { code }), { url });
     return { message, retryable };
   };
   assert.deepEqual(of('ENOTFOUND'), {
@@ -350,7 +351,8 @@ test('a certificate that cannot be trusted is named, and not tried again', async
   server.close();
   assert.deepEqual(error, {
     code: 'network',
-    message: 'The TLS connection to HOST failed: self-signed certificate (DEPTH_ZERO_SELF_SIGNED_CERT).',
+    message:
+      'The TLS connection to HOST failed: its certificate is self-signed (DEPTH_ZERO_SELF_SIGNED_CERT).',
     retryable: false,
   });
 });

@@ -2,8 +2,11 @@
 // needs none of it.
 
 import { Agent, request } from 'node:https';
-import type { Transport } from './http.ts';
+import type { SecureContext } from 'node:tls';
+import type { AgentSettings, Transport } from './transports.ts';
 
-export function secureTransport(options: Transport['options']): Transport {
-  return { options, agent: new Agent(options), request };
+export type SecureSettings = AgentSettings & { readonly secureContext?: SecureContext };
+
+export function secureTransport(settings: SecureSettings, isWide: boolean): Transport {
+  return { agent: new Agent(settings), request, isWide };
 }

@@ -82,8 +82,11 @@ test('without a key the variables are named', async () => {
   assert.deepEqual(await refusal(undefined, {}), {
     code: 'auth-missing',
     message:
-      'There is no key for anthropic or openai or google or azure or chatgpt: none of ANTHROPIC_AUTH_TOKEN, ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, GOOGLE_API_KEY, AZURE_OPENAI_API_KEY is set.',
-    hint: 'Set ANTHROPIC_AUTH_TOKEN or ANTHROPIC_API_KEY or OPENAI_API_KEY or GEMINI_API_KEY or GOOGLE_API_KEY or AZURE_OPENAI_API_KEY or OPENAI_BASE_URL for a local server.',
+      'There is no key for anthropic or openai: none of ANTHROPIC_AUTH_TOKEN, ANTHROPIC_API_KEY, OPENAI_API_KEY is set, ' +
+      `nor for one of ${PROVIDERS.length - 2} others.`,
+    hint:
+      'Set ANTHROPIC_AUTH_TOKEN or ANTHROPIC_API_KEY or OPENAI_API_KEY or OPENAI_BASE_URL for a local server. ' +
+      `\`docs/guide/providers.md\` lists ${PROVIDERS.length - 2} providers more.`,
   });
   assert.deepEqual(await refusal('gpt-x', { OPENAI_API_KEY: ' \n' }), {
     code: 'auth-missing',

@@ -8,6 +8,7 @@ import type { Models } from '../../core/model.ts';
 import type { Settings } from '../../core/settings.ts';
 import { createModel } from './create-model.ts';
 import { type Endpoint, type Environment, endpointOf, isKeyless, isOffered, missing } from './endpoint.ts';
+import { createHealths } from './health.ts';
 import { createHttp, type Http, type HttpLimits } from './http.ts';
 import { firstModel } from './list-models.ts';
 import { placedRow } from './place.ts';
@@ -49,8 +50,9 @@ export function createModels(options: ModelsOptions): Models {
       for (const secret of credential.secrets()) clean = clean.replaceAll(secret, '[key]');
     return clean;
   };
-  const network = createHttp(options.limits);
+  const network = createHttp(options.limits, { env, settings: options.settings.network });
   const http = options.http?.(network, redact) ?? network;
+  const healthOf = createHealths();
   const once = rememberPromises();
 
   async function credentialOf(row: ProviderRow) {
@@ -73,9 +75,11 @@ export function createModels(options: ModelsOptions): Models {
       const credential = await credentialOf(row);
       const endpoint = endpointOf(row, env, credential);
       const id = named ?? (await once(row.name, () => defaultModel(row, endpoint)));
-      const { maxRetries } = options;
+      const { maxRetries, limits, settings } = options;
+      const road = { http, health: healthOf(endpoint.baseUrl), limits };
+      const retries = { maxRetries, configuredRetries: settings.providers[row.name]?.maxRetries };
       return once(`${row.name}/${id}`, () =>
-        createModel({ row, id, endpoint, credential, http, env, clock, random, userAgent, maxRetries }),
+        createModel({ row, id, endpoint, credential, ...road, ...retries, env, clock, random, userAgent }),
       );
     },
   };

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ModelChunk } from '../../core/model.ts';
+import type { ModelChunk, ToolSchema } from '../../core/model.ts';
 import { createCallIds } from './call-ids.ts';
 import { OpenAiDecoder } from './openai-answer.ts';
+import type { OpenAiQuirks } from './openai-quirks.ts';
 import { SseParser } from './sse.ts';
 import { outcome, sse } from './testing.ts';
 import { ComplaintError } from './wire.ts';
@@ -58,8 +59,12 @@ const RECORDED_CHUNKS: ModelChunk[] = [
 ];
 
 /** What the bytes mean; the body ends after the last read. */
-function decode(reads: readonly (Buffer | string)[]): ModelChunk[] {
-  const decoder = new OpenAiDecoder(createCallIds(() => 0.5)([]));
+function decode(
+  reads: readonly (Buffer | string)[],
+  quirks: OpenAiQuirks = {},
+  tools: readonly ToolSchema[] = [],
+): ModelChunk[] {
+  const decoder = new OpenAiDecoder({ callId: createCallIds(() => 0.5)([]), quirks, tools });
   const parser = new SseParser();
   const out: ModelChunk[] = [];
   for (const read of reads) {

@@ -4,11 +4,14 @@ import { createCallIds } from './call-ids.ts';
 import type { ModelFacts } from './facts.ts';
 import { OpenAiDecoder } from './openai-answer.ts';
 import { explain } from './openai-errors.ts';
-import { API, createRequestEncoder } from './openai-request.ts';
+import { API } from './openai-message.ts';
+import { quirksFor } from './openai-quirks.ts';
+import { createRequestEncoder } from './openai-request.ts';
 import type { OpenAiDialect } from './provider-row.ts';
 import type { Wire } from './wire.ts';
 
 export interface OpenAiSetup {
+  readonly provider: string;
   readonly model: string;
   readonly baseUrl: URL;
   readonly facts: ModelFacts;
@@ -16,20 +19,21 @@ export interface OpenAiSetup {
   readonly random: () => number;
 }
 
-export function createOpenAiWire({ model, baseUrl, facts, dialect, random }: OpenAiSetup): Wire {
-  const host = baseUrl.hostname;
+export function createOpenAiWire({ provider, model, baseUrl, facts, dialect, random }: OpenAiSetup): Wire {
+  const quirks = quirksFor(dialect, model, baseUrl);
+  const { path = '/chat/completions', conversationHeader } = quirks;
   const callIds = createCallIds(random);
-  const isOwn = dialect.completionTokenHosts.some((own) => host === own || host.endsWith(`.${own}`));
   return {
     api: API,
-    path: '/chat/completions',
+    path: path.replace('{model}', encodeURIComponent(model)),
     headers: {},
-    encode: createRequestEncoder({
-      maxOutput: facts.maxOutput,
-      maxTokensField: isOwn ? 'max_completion_tokens' : 'max_tokens',
-      efforts: dialect.efforts.find(({ ids }) => ids.test(model)),
+    ...(conversationHeader !== undefined && {
+      headersFor: ({ conversation }) =>
+        conversation === undefined ? {} : { [conversationHeader]: conversation },
     }),
-    decoder: (request) => new OpenAiDecoder(callIds(request.messages)),
+    structured: quirks.responseFormat === 'json_schema',
+    encode: createRequestEncoder({ provider, id: model, maxOutput: facts.maxOutput, quirks }),
+    decoder: ({ messages, tools }) => new OpenAiDecoder({ callId: callIds(messages), quirks, tools }),
     explain,
   };
 }

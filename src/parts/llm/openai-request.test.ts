@@ -13,6 +13,7 @@ const LOCAL = 'http://localhost:8080/v1';
 
 function wireFor(model: string, baseUrl = LOCAL) {
   return createOpenAiWire({
+    provider: 'openai',
     model,
     baseUrl: new URL(baseUrl),
     facts: factsOf(model),

@@ -87,7 +87,7 @@ test('the name of an Azure resource is enough, and without one there is no addre
   });
   await assert.rejects(resolve({ AZURE_OPENAI_RESOURCE_NAME: 'evil.example/' }), {
     code: 'usage',
-    message: 'AZURE_OPENAI_RESOURCE_NAME is no part of a host name, so azure has no address.',
+    message: 'AZURE_OPENAI_RESOURCE_NAME is not the name of a resource: "evil.example/".',
     hint,
   });
 });

@@ -57,7 +57,14 @@ const WIRES: Readonly<Record<string, () => Wire>> = {
     const dialect = row('openai').moved;
     assert.ok(dialect?.wire === 'openai-completions');
     const baseUrl = new URL('http://localhost/v1');
-    return createOpenAiWire({ model: 'm', baseUrl, facts: {}, dialect, random: Math.random });
+    return createOpenAiWire({
+      provider: 'openai',
+      model: 'm',
+      baseUrl,
+      facts: {},
+      dialect,
+      random: Math.random,
+    });
   },
   responses: () => {
     const { dialect } = row('openai');

@@ -3,6 +3,7 @@
 
 import type { AuthScheme, Place } from '../../core/credential.ts';
 import type { Effort } from '../../core/model.ts';
+import type { OpenAiQuirks, QuirksWhere } from './openai-quirks.ts';
 
 export interface ProviderRow {
   readonly name: string;
@@ -24,6 +25,8 @@ export interface ProviderRow {
   readonly meantBy?: readonly string[];
   /** A base URL of one's own needs no credential: a local server. */
   readonly keyless: boolean;
+  /** A server on this machine: its usual address, too, needs no credential. */
+  readonly local?: true;
   /** The variable that names the model when nobody else does. */
   readonly modelKey?: string;
   /** Absent where there is none that everybody has. */
@@ -120,18 +123,10 @@ export interface AdaptiveThinking {
 
 export interface OpenAiDialect {
   readonly wire: 'openai-completions';
-  /** Hosts (and their subdomains) that take `max_completion_tokens`; all others take `max_tokens`. */
-  readonly completionTokenHosts: readonly string[];
-  /** The first that matches the id counts. */
-  readonly efforts: readonly EffortNames[];
-}
-
-export interface EffortNames {
-  readonly ids: RegExp;
-  /** What the provider calls an effort, where it is not the same word. */
-  readonly names: Partial<Record<Effort, string>>;
-  /** The only effort that this endpoint accepts beside tools. */
-  readonly withTools?: string;
+  /** In what the server differs from a plain one. */
+  readonly quirks?: OpenAiQuirks;
+  /** In what some of its models, or of its addresses, differ from `quirks`. */
+  readonly where?: readonly QuirksWhere[];
 }
 
 export interface ResponsesDialect {

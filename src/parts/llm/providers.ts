@@ -3,7 +3,7 @@
 import { ANTHROPIC_PROVIDERS } from './anthropic-providers.ts';
 import { CLOUD_PROVIDERS } from './cloud-providers.ts';
 import { GOOGLE_PROVIDERS } from './google-providers.ts';
-import { OPENAI_PROVIDERS } from './openai-providers.ts';
+import { COMPATIBLE_PROVIDERS, OPENAI_PROVIDERS } from './openai-providers.ts';
 import { RESPONSES_PROVIDERS } from './openai-responses-providers.ts';
 import type { ProviderRow } from './provider-row.ts';
 
@@ -13,4 +13,5 @@ export const PROVIDERS: readonly ProviderRow[] = [
   ...GOOGLE_PROVIDERS,
   ...RESPONSES_PROVIDERS,
   ...CLOUD_PROVIDERS,
+  ...COMPATIBLE_PROVIDERS,
 ];

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CrabError } from '../../core/errors.ts';
-import { retriesFrom, retryAfter, retryDelay } from './retry.ts';
+import { retriesFrom, retryAfter, retryDelay, shouldRetry } from './retry.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
 
@@ -32,6 +32,8 @@ for (const [headers, expected] of [
   [{ 'retry-after': '99999' }, 3_600_000],
   [{ 'retry-after': 'Thu, 01 Jan 2026 00:00:30 GMT' }, 30_000],
   [{ 'retry-after': 'Thu, 01 Jan 2015 00:00:30 GMT' }, 0],
+  // The other side's clock is five years ahead of ours; the wait is the same.
+  [{ 'retry-after': 'Wed, 01 Jan 2031 00:00:30 GMT', date: 'Wed, 01 Jan 2031 00:00:00 GMT' }, 30_000],
   [{ 'retry-after': 'soon' }, undefined],
   [{ 'retry-after': '-5' }, undefined],
   [{ 'retry-after': '' }, undefined],
@@ -45,11 +47,26 @@ for (const [headers, expected] of [
 }
 
 test('the number of retries is 4 unless set to a number from 0 to 10', () => {
-  assert.deepEqual([undefined, '', '0', '10'].map(retriesFrom), [4, 4, 0, 10]);
+  assert.deepEqual(
+    [undefined, '', '0', '10'].map((setting) => retriesFrom(setting)),
+    [4, 4, 0, 10],
+  );
   for (const setting of ['11', '-1', '2.5', 'many', '1e1']) {
     assert.throws(
       () => retriesFrom(setting),
       (error) => error instanceof CrabError && error.code === 'usage',
     );
   }
+});
+
+test('the settings of a provider name the retries where the environment does not', () => {
+  assert.deepEqual(
+    [retriesFrom(undefined, 2), retriesFrom('0', 2), retriesFrom('', 99), retriesFrom(undefined, -1)],
+    [2, 0, 10, 0],
+  );
+});
+
+test('x-should-retry is believed when it is one of its two words', () => {
+  const said = ['true', 'false', 'yes', ''].map((text) => shouldRetry({ 'x-should-retry': text }));
+  assert.deepEqual([...said, shouldRetry({})], [true, false, undefined, undefined, undefined]);
 });
