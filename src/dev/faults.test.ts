@@ -3,8 +3,7 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { test } from 'node:test';
-import { rootCertificates } from 'node:tls';
-import { selfSigned } from '../../test/support/certificate.ts';
+import { authority } from '../../test/support/authority.ts';
 import { ask, modelOf, post, WIRE_NAMES } from '../../test/support/wire-client.ts';
 import { type FakeProvider, type FakeProviderOptions, startFakeProvider } from './fake-provider.ts';
 import type { Reply } from './scenario.ts';
@@ -166,13 +165,8 @@ test('headers of a stream, padding and depth of arguments, and arguments that ar
 });
 
 test('over TLS the certificate is the one that was given, and nobody trusts it', async () => {
-  const day = 24 * 3_600_000;
-  const tls = selfSigned({
-    address: '127.0.0.1',
-    notBefore: new Date(Date.now() - day),
-    notAfter: new Date(Date.now() + day),
-  });
-  assert.ok(!rootCertificates.includes(tls.cert));
+  using issuer = authority();
+  const tls = issuer.issue({ selfSigned: true });
   await using provider = await opening(REPLY, { tls });
   assert.match(provider.url, /^https:/);
   await assert.rejects(post(provider.url, 'anthropic', HELLO), (error: Error) => {

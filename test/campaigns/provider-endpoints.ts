@@ -2,7 +2,7 @@
 
 import { createServer } from 'node:net';
 import { startFakeProvider } from '../../src/dev/fake-provider.ts';
-import { selfSigned } from '../support/certificate.ts';
+import { authority, type Issued } from '../support/authority.ts';
 
 export const ENDPOINTS = [
   'plain',
@@ -10,6 +10,7 @@ export const ENDPOINTS = [
   'no such host',
   'self-signed',
   'expired',
+  'wrong host',
   'not HTTP',
 ] as const;
 
@@ -22,17 +23,14 @@ export interface OpenEndpoints extends AsyncDisposable {
   readonly urls: BadEndpoints;
 }
 
-const YEAR_MS = 365 * 24 * 3_600_000;
 const ADDRESS = '127.0.0.1';
 
 export async function openEndpoints(): Promise<OpenEndpoints> {
-  const secure = (from: number, to: number) =>
-    startFakeProvider({
-      scenario: { replies: [] },
-      tls: selfSigned({ address: ADDRESS, notBefore: yearsFromNow(from), notAfter: yearsFromNow(to) }),
-    });
-  const selfMade = await secure(-1, 1);
-  const expired = await secure(-2, -1);
+  using issuer = authority();
+  const secure = (tls: Issued) => startFakeProvider({ scenario: { replies: [] }, tls });
+  const selfMade = await secure(issuer.issue({ selfSigned: true }));
+  const expired = await secure(issuer.issue({ to: '20210101000000Z' }));
+  const wrongHost = await secure(issuer.issue({ names: 'DNS:other.example' }));
   const chatter = await listenRudely();
   return {
     urls: {
@@ -41,16 +39,13 @@ export async function openEndpoints(): Promise<OpenEndpoints> {
       'no such host': 'http://host.invalid',
       'self-signed': selfMade.url,
       expired: expired.url,
+      'wrong host': wrongHost.url,
       'not HTTP': chatter.url,
     },
     async [Symbol.asyncDispose]() {
-      await Promise.all([selfMade.close(), expired.close(), chatter.close()]);
+      await Promise.all([selfMade.close(), expired.close(), wrongHost.close(), chatter.close()]);
     },
   };
-}
-
-function yearsFromNow(years: number): Date {
-  return new Date(Date.now() + years * YEAR_MS);
 }
 
 /** A server that speaks something else. */

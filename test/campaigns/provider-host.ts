@@ -48,7 +48,15 @@ export interface CampaignHost extends RuntimeHost {
 }
 
 /** In place of minutes. Far above what this machine needs between two bytes, and far below the campaign's patience. */
-const LIMITS = { headersMs: 1500, firstByteMs: 1500, stallMs: 1500, maxBytes: 24 * 1024 * 1024 };
+const LIMITS = {
+  connectMs: 1500,
+  headersMs: 1500,
+  firstByteMs: 1500,
+  stallMs: 1500,
+  firstContentMs: 2000,
+  contentMs: 2000,
+  maxBytes: 24 * 1024 * 1024,
+};
 
 /** Milliseconds: a wait for longer than this one is waited for until somebody cancels. */
 const LONGEST_WAIT_MS = 60_000;

@@ -218,13 +218,15 @@ const ROWS: readonly Row[] = [
   {
     weight: 2,
     draw(d) {
-      return { what: 'pings only', reply: said(d, { pingEveryMs: 10 }), cancelMs: 30 + d.below(60) };
+      const fault = { pingEveryMs: 10 };
+      if (d.chance(0.5)) return { what: 'pings only', reply: said(d, fault), cancelMs: 30 + d.below(60) };
+      return { what: 'pings only, once', reply: said(d, fault, { times: 1 }), outcome: 'done' };
     },
   },
   {
     weight: 5,
     draw(d) {
-      const drip = 1 + d.below(40);
+      const drip = 8 + d.below(60);
       return { what: `drip of ${drip}`, reply: { text: TEXT, calls: calls(d), drip }, outcome: 'done' };
     },
   },
