@@ -132,3 +132,11 @@ export function conflict(args: Arguments, names: readonly FlagName[]): void {
       'Choose one of them.',
     );
 }
+
+/** `--api-key-file`. Standard input is not taken for a file here: it belongs to the prompt. */
+export function keyFileOf(args: Arguments): string | undefined {
+  const path = args.value('api-key-file');
+  if (path === '-')
+    throw usage('--api-key-file - would read standard input, which belongs to the prompt.', 'Name a file.');
+  return path;
+}

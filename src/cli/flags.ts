@@ -87,6 +87,13 @@ export const FLAGS = [
     help: 'how long the model may think',
   },
   {
+    name: 'api-key-file',
+    value: 'FILE',
+    filled: true,
+    group: 'Model',
+    help: 'take the key of the model from this file',
+  },
+  {
     name: 'permission-mode',
     value: 'MODE',
     choices: MODES,

@@ -12,11 +12,12 @@ Usage
   crab "fix the failing test"       one prompt, one answer; the same as crab -p "..."
   git diff | crab -p "review this"  standard input joins the prompt
   crab --continue                   go on where you were in this folder; --resume lets you choose
+  crab auth login openai            keep a key or a login safe; also logout and status (crab auth --help)
   crab demo                         see it work: no key, no network
   crab dev fake-provider ...        a scripted model server for your own tests
 
 First steps
-  export ANTHROPIC_API_KEY=...      or OPENAI_API_KEY=...
+  export ANTHROPIC_API_KEY=...      or OPENAI_API_KEY=..., or crab auth login
   export OPENAI_BASE_URL=http://localhost:11434/v1    for a local server; needs no key
 
 In a line
@@ -49,6 +50,7 @@ const ENVIRONMENT = `Environment
   OPENAI_API_KEY, OPENAI_BASE_URL, OPENAI_MODEL
   DEEPSEEK_API_KEY, MISTRAL_API_KEY, OPENROUTER_API_KEY, OLLAMA_BASE_URL and so on: docs/guide/providers.md
                      lists every provider with its variables
+  CRAB_API_KEY_HELPER_TTL_MS   how long the answer of apiKeyHelper is used (default 300000)
   CRAB_MAX_RETRIES   tries again after a failure, 0 to 10 (default 4)
   CRAB_HOME          where sessions and caches are kept (default ~/.crab)
   NO_COLOR           no colours`;

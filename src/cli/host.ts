@@ -6,9 +6,11 @@ import { join } from 'node:path';
 import type { Exec } from '../core/host.ts';
 import { createIds } from '../core/ids.ts';
 import type { Models } from '../core/model.ts';
+import { createSecrets, type Secrets } from '../core/redact.ts';
 import type { Settings } from '../core/settings.ts';
 import { createLocalFiles } from '../parts/files/local-files.ts';
 import { createScratch } from '../parts/files/scratch.ts';
+import type { Http } from '../parts/llm/http.ts';
 import type { HostExec } from '../parts/process/exec.ts';
 import { createMemoryTapes, createTapes } from '../parts/tape/tapes.ts';
 import { builtinExtensions } from '../runtime/builtin.ts';
@@ -25,25 +27,32 @@ export interface LocalHost extends RuntimeHost {
 }
 
 export interface HostOptions {
+  readonly env: Environment;
   readonly settings: Settings;
+  /** `--api-key-file`. */
+  readonly keyFile?: string | undefined;
   /** When the run is recorded or replayed. */
   readonly traffic?: Traffic | undefined;
+  warn(text: string): void;
 }
 
-export function createHost(env: Environment, { settings, traffic }: HostOptions): LocalHost {
+export function createHost(options: HostOptions): LocalHost {
+  const { env, settings, traffic } = options;
   const clock = traffic?.clock ?? systemClock;
   const random = traffic?.random ?? Math.random;
   const newId = createIds({ now: clock.now, random });
-  const exec = lazyExec(env);
+  const secrets = createSecrets();
+  const exec = lazyExec(env, settings, secrets);
   const shared = { clock, random };
   return {
     clock,
     newId,
-    models: lazyModels(env, settings, traffic),
+    models: lazyModels(options, exec.unfiltered, secrets),
     tapes: createTapes({ home: join(crabHome(env)), ...shared }),
     memoryTapes: createMemoryTapes(shared),
     files: createLocalFiles(),
     exec,
+    redact: secrets.redact,
     sweep: () => exec.sweep(),
     killAll: () => exec.killAll(),
     scratch: createScratch(tmpdir()),
@@ -52,41 +61,76 @@ export function createHost(env: Environment, { settings, traffic }: HostOptions)
   };
 }
 
-function lazyExec(env: Environment): HostExec {
+/** Variables that hold keys because the settings say so. */
+function namedKeys({ providers }: Settings): readonly string[] {
+  return Object.values(providers).flatMap(({ apiKeyEnv }) => apiKeyEnv ?? []);
+}
+
+function lazyExec(env: Environment, settings: Settings, secrets: Secrets): HostExec {
   let loading: Promise<HostExec> | undefined;
   let loaded: HostExec | undefined;
   const load = async (): Promise<HostExec> => {
-    const { createExec } = await import('../parts/process/exec.ts');
-    loaded = createExec({ env, clock: systemClock });
+    const [{ createExec }, { keysIn }] = await Promise.all([
+      import('../parts/process/exec.ts'),
+      import('../parts/process/environment.ts'),
+    ]);
+    const keys = namedKeys(settings);
+    secrets.add(keysIn(env, keys));
+    loaded = createExec({ env, clock: systemClock, keys, filter: secrets.filter });
     return loaded;
   };
-  const exec: Exec = async (request, signal) => {
+  const current = async () => {
     loading ??= load();
-    return (loaded ?? (await loading))(request, signal);
+    return loaded ?? (await loading);
   };
+  const exec: Exec = async (request, signal) => (await current())(request, signal);
+  const unfiltered: Exec = async (request, signal) => (await current()).unfiltered(request, signal);
   return Object.assign(exec, {
+    unfiltered,
     sweep: async () => loaded?.sweep(),
     killAll: () => loaded?.killAll(),
   });
 }
 
-function lazyModels(env: Environment, settings: Settings, traffic: Traffic | undefined): Models {
+function lazyModels(options: HostOptions, exec: Exec, secrets: Secrets): Models {
+  const { env, settings, keyFile, traffic, warn } = options;
   let models: Promise<Models> | undefined;
   const load = async (): Promise<Models> => {
-    const [{ createModels }, { createCredentials }] = await Promise.all([
-      import('../parts/llm/models.ts'),
-      import('../parts/auth/credentials.ts'),
-    ]);
-    const models = createModels({
+    const [{ createModels }, { createCredentials }, { redactedModels }, { keysIn }, { tokenRequests }] =
+      await Promise.all([
+        import('../parts/llm/models.ts'),
+        import('../parts/auth/credentials.ts'),
+        import('../parts/auth/redacted-models.ts'),
+        import('../parts/process/environment.ts'),
+        import('./token-requests.ts'),
+      ]);
+    secrets.add(keysIn(env, namedKeys(settings)));
+    const ownCredentials = () =>
+      createCredentials({
+        env,
+        host: {
+          home: crabHome(env),
+          cwd: homeFolder(env),
+          exec,
+          clock: systemClock,
+          send: tokenRequests(env, settings.network),
+          settings,
+          platform: process.platform,
+          ...(keyFile !== undefined && { keyFile }),
+          learn: secrets.add,
+          warn,
+        },
+      });
+    const plain = createModels({
       env: traffic?.env ?? env,
-      credentials: traffic?.credentials ?? createCredentials({ env }),
+      credentials: traffic?.credentials ?? ownCredentials(),
       settings,
       clock: traffic?.modelClock ?? systemClock,
       random: traffic?.random ?? Math.random,
       userAgent: `crab/${VERSION}`,
-      ...(traffic !== undefined && { http: traffic.http }),
+      ...(traffic !== undefined && { http: (real: Http) => traffic.http(real, secrets.redact) }),
     });
-    return traffic?.models(models) ?? models;
+    return redactedModels(traffic?.models(plain) ?? plain, secrets);
   };
   return {
     async resolve(name) {

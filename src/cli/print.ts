@@ -6,7 +6,7 @@ import { IDLE_TIMEOUT_MS } from '../core/limits.ts';
 import type { Prompt } from '../core/platform.ts';
 import { readPrompts } from '../faces/input-json.ts';
 import { createPlatform } from '../runtime/platform.ts';
-import { type Arguments, conflict, numberOf } from './arguments.ts';
+import { type Arguments, conflict, keyFileOf, numberOf } from './arguments.ts';
 import type { Attachment } from './attachments.ts';
 import type { Environment } from './home.ts';
 import { createHost } from './host.ts';
@@ -38,7 +38,7 @@ export async function print({ args, words, env }: PrintInput): Promise<number> {
   const prompts = promptsOf(args, words, warn);
   const settings = await loadSettings({ args, env, warn });
   const traffic = await trafficFor({ args, env, warn });
-  const host = createHost(env, { settings, traffic });
+  const host = createHost({ env, settings, keyFile: keyFileOf(args), traffic, warn });
   const stop = stopOnSignals(() => host.killAll());
   process.once('exit', () => host.killAll());
   const platform = createPlatform(host);

@@ -3,7 +3,7 @@
 import { runRepl } from '../channels/repl/repl.ts';
 import { EXIT } from '../core/errors.ts';
 import { createPlatform } from '../runtime/platform.ts';
-import { type Arguments, withValue } from './arguments.ts';
+import { type Arguments, keyFileOf, withValue } from './arguments.ts';
 import { chooseSession } from './choose-session.ts';
 import type { Environment } from './home.ts';
 import { createHost } from './host.ts';
@@ -28,7 +28,7 @@ export async function repl({
   const warn = (text: string) => void stderr.write(`crab: ${text}\n`).catch(() => {});
   const settings = await loadSettings({ args, env, warn });
   const traffic = await trafficFor({ args, env, warn });
-  const host = createHost(env, { settings, traffic });
+  const host = createHost({ env, settings, keyFile: keyFileOf(args), traffic, warn });
   const isInteractive = process.stdin.isTTY === true;
   const stop = stopOnSignals(() => host.killAll(), 'leave-alone');
   process.once('exit', () => host.killAll());

@@ -7,15 +7,16 @@ import type { Arguments } from './arguments.ts';
 import { crabHome, type Environment, homeFolder } from './home.ts';
 
 export interface SettingsRequest {
-  readonly args: Arguments;
+  /** Absent for a subcommand, which has flags of its own. */
+  readonly args?: Arguments;
   readonly env: Environment;
   warn(text: string): void;
 }
 
 /** Throws `CrabError` (`settings-invalid`). */
 export async function loadSettings({ args, env, warn }: SettingsRequest): Promise<Settings> {
-  const files = args.values('config').map((path) => resolve(path));
-  const profile = args.value('profile') ?? (env['CRAB_PROFILE'] || undefined);
+  const files = (args?.values('config') ?? []).map((path) => resolve(path));
+  const profile = args?.value('profile') ?? (env['CRAB_PROFILE'] || undefined);
   const home = crabHome(env);
   if (files.length === 0 && profile === undefined && !isThere(join(home, 'config.toml'))) return NO_SETTINGS;
   const { readSettings } = await import('../parts/config/settings.ts');

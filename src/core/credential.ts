@@ -16,10 +16,15 @@ export interface OAuthClient {
   readonly path?: string;
   /** Where the provider shows a code to copy, for machines without a browser. */
   readonly pasteUrl?: string;
+  /** Where a machine without a browser asks for a code that is entered on another one (RFC 8628). */
+  readonly deviceUrl?: string;
   /** Added to the authorize address. */
   readonly parameters?: Readonly<Record<string, string>>;
-  /** A header that names the account on every request, from the access token (a JWT); `claim` is the path to its value. */
-  readonly accountHeader?: { readonly header: string; readonly claim: readonly string[] };
+  /**
+   * What the code is exchanged for: tokens (RFC 6749) when absent, or a `key` of the person's own that is asked for in
+   * JSON and does not run out, as OpenRouter does it.
+   */
+  readonly exchange?: 'tokens' | 'key';
 }
 
 export type AuthScheme =
@@ -32,6 +37,8 @@ export type AuthScheme =
       readonly oauth?: OAuthClient;
       /** Headers that go with a token of `oauth`, beside the bearer token. */
       readonly tokenHeaders?: Readonly<Record<string, string>>;
+      /** Headers whose value is a claim of the access token (RFC 7519), by the path to it. */
+      readonly tokenClaims?: Readonly<Record<string, readonly string[]>>;
       /** A command of this provider's own whose output is the key. */
       readonly helper?: string;
       /** The key itself, from a settings file. Accepted with a warning. */

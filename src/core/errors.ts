@@ -39,6 +39,7 @@ export const ERRORS = {
     hint: 'Set ANTHROPIC_API_KEY or OPENAI_API_KEY, or OPENAI_BASE_URL for a local server; `crab demo` needs none.',
   },
   'auth-refused': { exit: 'auth', hint: 'Check the key and the account that it belongs to.' },
+  'auth-failed': { exit: 'auth', hint: 'See what `crab auth status` says.' },
   'model-unknown': {
     exit: 'usage',
     hint: 'Name a model as PROVIDER/ID, for example anthropic/claude-sonnet-4-5.',

@@ -10,6 +10,7 @@ import { MAX_RESULT_BYTES } from '../core/limits.ts';
 import type { ToolCallContent } from '../core/message.ts';
 import type { Gate, Verdict } from '../core/permission.ts';
 import type { Answer, PermissionQuestion } from '../core/question.ts';
+import { redactedValue } from '../core/redact.ts';
 import type { JsonObject } from '../core/schema.ts';
 import {
   type CallPlan,
@@ -36,6 +37,8 @@ export interface CallEnvironment {
     | undefined;
   /** Remembers that a person allowed this call for the rest of the session. */
   grant(request: Parameters<Gate>[0]): Promise<void>;
+  /** Takes known secrets out of what a call has to say (law 10). */
+  redact?(text: string): string;
   /** Keeps a text that is too long to show; returns the path of the file. */
   spill(callId: string, text: string): Promise<string>;
 }
@@ -142,7 +145,18 @@ export async function runCall(
   } catch (error) {
     output = errorOutput(describe(error, tool.name));
   }
-  return capped(output, call.id, environment);
+  return capped(redacted(output, environment), call.id, environment);
+}
+
+/** Before anything is kept: neither the model nor the tape nor a file of long output gets to see a secret. */
+function redacted(output: ToolOutput, { redact }: CallEnvironment): ToolOutput {
+  if (redact === undefined) return output;
+  const { content, display } = output;
+  return {
+    ...output,
+    content: content.map((block) => (block.type === 'text' ? { ...block, text: redact(block.text) } : block)),
+    ...(display !== undefined && { display: redactedValue(display, redact) }),
+  };
 }
 
 async function firstBlock(extensions: readonly Extension[], info: CallInfo): Promise<string | undefined> {

@@ -27,6 +27,8 @@ export interface RuntimeHost {
   readonly exec: Exec;
   /** Ends what escaped from its call; called when a run ends. */
   readonly sweep: () => Promise<void>;
+  /** Takes the secrets that are known at this moment out of a text (law 10). */
+  readonly redact?: (text: string) => string;
   readonly scratch: Scratch;
   /** The person's home folder, for rules and paths that begin with `~/`. */
   readonly homeFolder: string | undefined;

@@ -124,7 +124,8 @@ async function* runShell(
   startedAt: number,
 ): AsyncGenerator<readonly Event[], void> {
   const { host, conversation, signal } = line;
-  const { command, store, repair } = to;
+  const { store, repair } = to;
+  const command = host.redact?.(to.command) ?? to.command;
   const stop = new AbortController();
   const onAbort = () => stop.abort(signal.reason);
   signal.addEventListener('abort', onAbort, { once: true });
@@ -134,7 +135,7 @@ async function* runShell(
   const onOutput = (delta: string) => outbox.push([{ type: 'shellOutput', delta }]);
   const { cwd } = conversation;
   const running = line
-    .userShell({ command, cwd, onOutput, spillTo }, host.exec, stop.signal)
+    .userShell({ command: to.command, cwd, onOutput, spillTo }, host.exec, stop.signal)
     .finally(() => outbox.end());
   running.catch(() => {});
   try {

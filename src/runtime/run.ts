@@ -5,6 +5,7 @@ import type { Event } from '../core/event.ts';
 import { messageText, type UserMessage } from '../core/message.ts';
 import type { ToolSchema } from '../core/model.ts';
 import type { Question } from '../core/question.ts';
+import { redactedValue } from '../core/redact.ts';
 import type { Tool, ToolContext } from '../core/tool.ts';
 import type { CallEnvironment } from '../engine/call.ts';
 import { composePrompt } from '../engine/prompt.ts';
@@ -25,7 +26,8 @@ export interface PromptRun {
 export async function* runPrompt(run: PromptRun): AsyncGenerator<readonly Event[], void> {
   const { host, conversation, catalogue, signal } = run;
   const model = await conversation.model();
-  const message = await preprocessed(run);
+  const redact = host.redact ?? ((text: string) => text);
+  const message = withoutSecrets(await preprocessed(run), redact);
   const { outputSchema } = conversation.declaration;
   const structured = outputSchema === undefined ? undefined : structuredOutput(outputSchema);
   const offered = offeredTools(run, structured);
@@ -49,7 +51,7 @@ export async function* runPrompt(run: PromptRun): AsyncGenerator<readonly Event[
     yield [{ type: 'notice', level: 'warning', text }];
   }
   const system = conversation.systemPrompt(() =>
-    composePrompt(declaration.instructions, catalogue.tools, catalogue.promptParts),
+    redact(composePrompt(declaration.instructions, catalogue.tools, catalogue.promptParts)),
   );
   conversation.useModel(model);
   const { fallbackModel, effort } = declaration.agent;
@@ -97,6 +99,16 @@ async function preprocessed({ catalogue, conversation, message }: PromptRun): Pr
   return result;
 }
 
+/** A key that somebody pasted into a prompt is none of the model's business, nor of the tape's (law 10). */
+function withoutSecrets(message: UserMessage, redact: (text: string) => string): UserMessage {
+  const { content } = message;
+  if (typeof content === 'string') return { ...message, content: redact(content) };
+  const clean = content.map((block) =>
+    block.type === 'text' ? { ...block, text: redact(block.text) } : block,
+  );
+  return { ...message, content: clean };
+}
+
 async function beforeStop({ catalogue, conversation }: PromptRun, text: string): Promise<string | undefined> {
   for (const extension of catalogue.extensions) {
     const more = await extension.beforeStop?.(conversation.identity, text);
@@ -121,6 +133,7 @@ function offeredTools({ catalogue }: PromptRun, structured: StructuredOutput | u
 
 function callEnvironment(run: PromptRun, tools: ReadonlyMap<string, Tool>, emit: Emit): CallEnvironment {
   const { host, conversation, catalogue } = run;
+  const redact = host.redact ?? ((text: string) => text);
   const { canAsk } = conversation.declaration;
   const ask = async (question: Question, signal: AbortSignal) => {
     // Whoever listens may answer while handling the event, so the wait begins before the question leaves.
@@ -141,6 +154,7 @@ function callEnvironment(run: PromptRun, tools: ReadonlyMap<string, Tool>, emit:
       ? (question, signal) => oneByOne(() => ask({ ...question, id: host.newId() }, signal))
       : undefined,
     grant: (request) => conversation.grant(request),
+    ...(host.redact !== undefined && { redact: host.redact }),
     spill: (callId, text) => conversation.spill(`${callId}.txt`, text),
     context: (call, signal): ToolContext => ({
       callId: call.id,
@@ -151,8 +165,13 @@ function callEnvironment(run: PromptRun, tools: ReadonlyMap<string, Tool>, emit:
       state: conversation.toolState,
       withheld: () => conversation.withheld(call.name),
       scratch: () => conversation.scratch(),
-      output: (delta) => emit({ type: 'toolOutputDelta', id: call.id, delta }, { droppable: true }),
-      progress: (display) => emit({ type: 'toolProgress', id: call.id, display }, { droppable: true }),
+      output: (delta) =>
+        emit({ type: 'toolOutputDelta', id: call.id, delta: redact(delta) }, { droppable: true }),
+      progress: (display) =>
+        emit(
+          { type: 'toolProgress', id: call.id, display: redactedValue(display, redact) },
+          { droppable: true },
+        ),
       ask: (body) => {
         if (!canAsk) return Promise.reject(new Error('Nobody can be asked here.'));
         const question: Question = { ...body, id: host.newId(), callId: call.id };

@@ -20,7 +20,11 @@ const BEFORE: readonly (readonly [what: string, env: Environment, complaint: Com
   [
     'no key',
     NO_KEY,
-    { code: 'auth-missing', says: /^There is no key for anthropic or openai/, fix: /ANTHROPIC_API_KEY/ },
+    {
+      code: 'auth-missing',
+      says: /^There was no API key found for anthropic or openai/,
+      fix: /ANTHROPIC_API_KEY/,
+    },
   ],
   [
     'an empty key',

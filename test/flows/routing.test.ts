@@ -80,7 +80,7 @@ test('the status says why there is no model, and is a success all the same', asy
     },
     { file: true, folder: exit.work.path, mode: 'plan' },
   );
-  assert.match(rows.get('model') ?? '', /^none \(There is no key for anthropic or openai/);
+  assert.match(rows.get('model') ?? '', /^none \(There was no API key found for anthropic or openai/);
 });
 
 test('a command that does not exist is refused with those that are near', async () => {

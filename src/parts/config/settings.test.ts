@@ -240,11 +240,14 @@ run_usd = 1
     assert.equal(await refusal(), 'HOME/config.toml may be written by everybody.');
   });
 
-  test('a key in the file is accepted with a warning', async () => {
+  test('a key in the file is accepted, with a warning when others can read it', async () => {
     const settings = await read('[providers.a]\napi_key = "sk-1"');
     assert.equal(settings.providers['a']?.apiKey, 'sk-1');
+    assert.deepEqual(warnings, []);
+    chmodSync(join(home, 'config.toml'), 0o644);
+    await read();
     assert.deepEqual(warnings, [
-      `${join(home, 'config.toml')} holds a key in plain text; \`crab auth login\` keeps it safer.`,
+      `${join(home, 'config.toml')} holds a key, and other users of this machine can read it: run \`chmod 600\` on it`,
     ]);
   });
 

@@ -71,8 +71,8 @@ function holdsKey({ table }: Layer): boolean {
 }
 
 function warnOfKey({ path, openToOthers }: Layer, warn: (text: string) => void): void {
-  const who = openToOthers ? ', which other users of this machine can read' : '';
-  warn(`${path}${who} holds a key in plain text; \`crab auth login\` keeps it safer.`);
+  if (openToOthers)
+    warn(`${path} holds a key, and other users of this machine can read it: run \`chmod 600\` on it`);
 }
 
 function isTable(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -59,15 +59,16 @@ export function missing(rows: readonly ProviderRow[], env: Environment): CrabErr
     .map(({ baseUrlKey }) => `${baseUrlKey} for a local server`);
   const where = others === 0 ? '' : ` \`${GUIDE}\` lists ${others} providers more.`;
   const settable = [...(empty.length > 0 ? empty : keys), ...also];
-  const hint = settable.length === 0 ? {} : { hint: `Set ${settable.join(' or ')}.${where}` };
+  const set = settable.length === 0 ? 'Run' : `Set ${settable.join(' or ')}, or run`;
+  const hint = { hint: `${set} \`crab auth login\`.${where}` };
   if (empty.length > 0) {
     const verb = empty.length === 1 ? 'is' : 'are';
     return new CrabError('auth-missing', `${empty.join(' and ')} ${verb} set, but empty.`, hint);
   }
   const who = named.map(({ name }) => name).join(' or ');
   const rest = others === 0 ? '' : `, nor for one of ${others} others`;
-  const none = keys.length === 0 ? '' : `: none of ${keys.join(', ')} is set`;
-  return new CrabError('auth-missing', `There is no key for ${who}${none}${rest}.`, hint);
+  const none = keys.length === 0 ? '' : `: none of ${keys.join(', ')} is set, and nothing is stored`;
+  return new CrabError('auth-missing', `There was no API key found for ${who}${none}${rest}.`, hint);
 }
 
 const GUIDE = 'docs/guide/providers.md';

@@ -76,22 +76,23 @@ test('a model that is asked for again is the same, with all that it remembers', 
 test('without a key the variables are named', async () => {
   assert.deepEqual(await refusal('claude-x', OPENAI), {
     code: 'auth-missing',
-    message: 'There is no key for anthropic: none of ANTHROPIC_AUTH_TOKEN, ANTHROPIC_API_KEY is set.',
-    hint: 'Set ANTHROPIC_AUTH_TOKEN or ANTHROPIC_API_KEY.',
+    message:
+      'There was no API key found for anthropic: none of ANTHROPIC_AUTH_TOKEN, ANTHROPIC_API_KEY is set, and nothing is stored.',
+    hint: 'Set ANTHROPIC_AUTH_TOKEN or ANTHROPIC_API_KEY, or run `crab auth login`.',
   });
   assert.deepEqual(await refusal(undefined, {}), {
     code: 'auth-missing',
     message:
-      'There is no key for anthropic or openai: none of ANTHROPIC_AUTH_TOKEN, ANTHROPIC_API_KEY, OPENAI_API_KEY is set, ' +
+      'There was no API key found for anthropic or openai: none of ANTHROPIC_AUTH_TOKEN, ANTHROPIC_API_KEY, OPENAI_API_KEY is set, and nothing is stored, ' +
       `nor for one of ${PROVIDERS.length - 2} others.`,
     hint:
-      'Set ANTHROPIC_AUTH_TOKEN or ANTHROPIC_API_KEY or OPENAI_API_KEY or OPENAI_BASE_URL for a local server. ' +
+      'Set ANTHROPIC_AUTH_TOKEN or ANTHROPIC_API_KEY or OPENAI_API_KEY or OPENAI_BASE_URL for a local server, or run `crab auth login`. ' +
       `\`docs/guide/providers.md\` lists ${PROVIDERS.length - 2} providers more.`,
   });
   assert.deepEqual(await refusal('gpt-x', { OPENAI_API_KEY: ' \n' }), {
     code: 'auth-missing',
     message: 'OPENAI_API_KEY is set, but empty.',
-    hint: 'Set OPENAI_API_KEY or OPENAI_BASE_URL for a local server.',
+    hint: 'Set OPENAI_API_KEY or OPENAI_BASE_URL for a local server, or run `crab auth login`.',
   });
 });
 

@@ -52,6 +52,15 @@ export const HOSTS: readonly ProviderRow[] = [
   chatRow({
     name: 'openrouter',
     baseUrl: 'https://openrouter.ai/api/v1',
+    // openrouter.ai/docs/guides/overview/auth/oauth: a login ends in a key; no client has to be registered.
+    oauth: {
+      authorizeUrl: 'https://openrouter.ai/auth',
+      tokenUrl: 'https://openrouter.ai/api/v1/auth/keys',
+      clientId: '',
+      scopes: [],
+      port: 3000,
+      exchange: 'key',
+    },
     defaultModel: 'anthropic/claude-sonnet-5',
     headers: { 'x-title': 'Crab' },
     quirks: {

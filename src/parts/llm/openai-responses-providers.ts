@@ -64,11 +64,8 @@ export const RESPONSES_PROVIDERS: readonly ProviderRow[] = [
           codex_cli_simplified_flow: 'true',
           originator: 'crab',
         },
-        accountHeader: {
-          header: 'chatgpt-account-id',
-          claim: ['https://api.openai.com/auth', 'chatgpt_account_id'],
-        },
       },
+      tokenClaims: { 'chatgpt-account-id': ['https://api.openai.com/auth', 'chatgpt_account_id'] },
     },
     keyless: false,
     defaultModel: 'gpt-6.1-sol',

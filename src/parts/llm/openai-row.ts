@@ -1,5 +1,6 @@
 // A row of a provider that speaks Chat Completions: what all of them share, and variables named after the provider.
 
+import type { OAuthClient } from '../../core/credential.ts';
 import type { OpenAiQuirks, QuirksWhere } from './openai-quirks.ts';
 import type { ProviderRow } from './provider-row.ts';
 
@@ -12,11 +13,21 @@ export interface ChatRow extends Omit<Partial<ProviderRow>, Fixed> {
   readonly prefix?: string;
   /** Variables that hold the key, in order of preference; `PREFIX_API_KEY` when absent. */
   readonly keys?: readonly string[];
+  readonly oauth?: OAuthClient;
   readonly quirks?: OpenAiQuirks;
   readonly where?: readonly QuirksWhere[];
 }
 
-export function chatRow({ name, baseUrl, prefix, keys, quirks, where, ...more }: ChatRow): ProviderRow {
+export function chatRow({
+  name,
+  baseUrl,
+  prefix,
+  keys,
+  oauth,
+  quirks,
+  where,
+  ...more
+}: ChatRow): ProviderRow {
   const capitals = prefix ?? name.toUpperCase().replaceAll('-', '_');
   const variables = keys ?? [`${capitals}_API_KEY`];
   return {
@@ -29,6 +40,7 @@ export function chatRow({ name, baseUrl, prefix, keys, quirks, where, ...more }:
       kind: 'key',
       variables: variables.map((variable) => ({ name: variable, style: 'bearer' })),
       style: 'bearer',
+      ...(oauth !== undefined && { oauth }),
     },
     keyless: false,
     listsModels: false,

@@ -3,6 +3,7 @@
 // driven by what a program printed.
 
 import type { Captured } from '../../core/host.ts';
+import type { TextFilter } from '../../core/redact.ts';
 import { Sanitizer } from './sanitizer.ts';
 import { Spill } from './spill.ts';
 
@@ -10,11 +11,15 @@ const DEFAULT_KEEP = { head: 16 * 1024, tail: 16 * 1024 } as const;
 
 export const NOTHING: Captured = { text: '', bytes: 0, lines: 0, truncated: false };
 
+const UNFILTERED: TextFilter = { push: (text) => text, end: () => '', changed: false };
+
 export interface CaptureOptions {
   /** Bytes of each end. */
   readonly keep?: { readonly head: number; readonly tail: number };
   readonly spillTo?: string;
   readonly onText?: (text: string) => void;
+  /** Made for each stream; takes out what must be seen nowhere. */
+  readonly filter?: (() => TextFilter) | undefined;
 }
 
 /** Takes the bytes of one stream. Streams of one capture are told apart, so that neither tears the other's characters. */
@@ -57,12 +62,13 @@ export class Capture {
   source(): Source {
     const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
     const sanitizer = new Sanitizer();
+    const filter = this.#options.filter?.() ?? UNFILTERED;
     return {
       write: (bytes) => {
         this.#bytes += bytes.length;
-        this.#add(sanitizer.push(decoder.decode(bytes, { stream: true })));
+        this.#add(filter.push(sanitizer.push(decoder.decode(bytes, { stream: true }))));
       },
-      end: () => this.#add(sanitizer.push(decoder.decode()) + sanitizer.end()),
+      end: () => this.#add(filter.push(sanitizer.push(decoder.decode()) + sanitizer.end()) + filter.end()),
     };
   }
 

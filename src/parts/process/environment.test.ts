@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { declaredEnvironment, isProviderKey } from './environment.ts';
+import { declaredEnvironment, isProviderKey, keysIn } from './environment.ts';
 
 test('keys of model providers are known by name', () => {
   const keys = [
@@ -72,4 +72,20 @@ test('the declared environment adds what keeps programs from waiting, and nothin
     SUDO_ASKPASS: 'false',
     DEBIAN_FRONTEND: 'noninteractive',
   });
+});
+
+test('variables that settings name as keys are dropped as well', () => {
+  const { MY_GATEWAY, OTHER } = declaredEnvironment({ MY_GATEWAY: 'secret', OTHER: 'x' }, ['MY_GATEWAY']);
+  assert.deepEqual([MY_GATEWAY, OTHER], [undefined, 'x']);
+});
+
+test('the keys of an environment are known, but not what is only said about them', () => {
+  const env = {
+    PATH: '/bin',
+    OPENAI_API_KEY: ' secret-1\n',
+    MY_GATEWAY: 'secret-2',
+    ANTHROPIC_API_KEY_FILE: '/run/secrets/key',
+    CRAB_API_KEY_HELPER_TTL_MS: '300000',
+  };
+  assert.deepEqual(keysIn(env, ['MY_GATEWAY']), ['secret-1', 'secret-2']);
 });

@@ -6,6 +6,7 @@ const PROVIDERS = [
   'AI_GATEWAY',
   'ANTHROPIC',
   'AZURE_OPENAI',
+  'BASETEN',
   'CEREBRAS',
   'CLAUDE',
   'CODEX',
@@ -13,31 +14,45 @@ const PROVIDERS = [
   'COPILOT',
   'CRAB',
   'DASHSCOPE',
+  'DEEPINFRA',
   'DEEPSEEK',
   'FIREWORKS',
   'GEMINI',
+  'GITHUB_MODELS',
   'GOOGLE_AI',
   'GOOGLE_API',
   'GOOGLE_GENERATIVE_AI',
   'GROQ',
   'LITELLM',
+  'LLAMACPP',
+  'LMSTUDIO',
   'MINIMAX',
   'MISTRAL',
   'MOONSHOT',
+  'NEBIUS',
+  'NOVITA',
   'NVIDIA',
+  'OLLAMA',
   'OPENAI',
   'OPENCODE',
   'OPENROUTER',
   'PERPLEXITY',
   'REPLICATE',
+  'SILICONFLOW',
   'TOGETHER',
   'TOGETHERAI',
+  'VLLM',
   'VOYAGE',
   'XAI',
+  'XIAOMI',
   'ZAI',
   'ZHIPU',
   'ZHIPUAI',
 ] as const;
+
+// Credentials of whole clouds (AWS_ACCESS_KEY_ID, GOOGLE_APPLICATION_CREDENTIALS) are passed on: `aws`, `terraform` and
+// `gcloud` are what a person works with, and run with them in any shell. What Crab itself signs with is taken out of
+// their output.
 
 /** `<provider>…KEY`, `…TOKEN`, `…SECRET`, also with a number or a name behind; and two that keep to no such form. */
 const PROVIDER_KEY = new RegExp(
@@ -77,13 +92,26 @@ export function isProviderKey(name: string): boolean {
   return PROVIDER_KEY.test(name);
 }
 
-/** Made once from the host's environment; a call adds its own to a copy. */
+/** What is said about a key and is none, such as the file that it is in. */
+const ABOUT_KEY = /_(?:FILE|PATH|DIR|URL|MS|HELPER)$/i;
+
+/** The keys among the values of the variables that are not passed on. */
+export function keysIn(
+  host: Readonly<Record<string, string | undefined>>,
+  keys: readonly string[] = [],
+): readonly string[] {
+  const names = Object.keys(host).filter((name) => isProviderKey(name) || keys.includes(name));
+  return names.filter((name) => !ABOUT_KEY.test(name)).map((name) => host[name]?.trim() ?? '');
+}
+
+/** Made once from the host's environment; a call adds its own to a copy. `keys` are dropped beside those known here. */
 export function declaredEnvironment(
   host: Readonly<Record<string, string | undefined>>,
+  keys: readonly string[] = [],
 ): Readonly<Record<string, string>> {
   const declared: Record<string, string> = {};
   for (const [name, value] of Object.entries(host)) {
-    if (value !== undefined && !isProviderKey(name)) declared[name] = value;
+    if (value !== undefined && !isProviderKey(name) && !keys.includes(name)) declared[name] = value;
   }
   for (const name of TERMINAL_VARIABLES) delete declared[name];
   return Object.assign(declared, UNATTENDED);

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { chmod, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ToolFailure } from '../../core/errors.ts';
 import type { Clock, ExecRequest, ExecResult } from '../../core/host.ts';
+import { createSecrets } from '../../core/redact.ts';
 import { createExec } from './exec.ts';
 
 const clock: Clock = {
@@ -239,4 +240,38 @@ test('an endless writer is stopped by its timeout', async () => {
   const result = await run('yes', { timeoutMs: 200 });
   assert.deepEqual([result.timedOut, result.exitCode, result.signal], [true, null, 'SIGTERM']);
   assert.match(result.stdout.text, /^y\ny\n[\s\S]*left out here\]\n/);
+});
+
+test('a secret is taken out of all output, shown, kept and spilled, also where a pipe cuts it in two', async () => {
+  await using at = await folder();
+  const secrets = createSecrets();
+  secrets.add(['the-secret-of-this-test']);
+  const filtered = createExec({ env: process.env, clock, filter: secrets.filter });
+  const spillTo = join(at.path, 'spilled.txt');
+  let seen = '';
+  const command =
+    'for i in $(seq 5000); do printf the-secret-; printf of-this-test; done; sleep 0.1; printf the-sec; sleep 0.1; printf ret-of-this-test; echo the-secret-of-this-test >&2';
+  const request: ExecRequest = {
+    argv: ['bash', '-c', command],
+    cwd: tmpdir(),
+    spillTo,
+    onOutput: (text) => {
+      seen += text;
+    },
+  };
+  const { stdout } = await filtered(request, never);
+  assert.equal(stdout.spilledTo, spillTo);
+  const kept = await readFile(spillTo, 'utf8');
+  // The two streams come in any order.
+  assert.equal(kept.replace('\n', '').replaceAll('[redacted]', '.'), '.'.repeat(5002));
+  assert.equal(seen, kept);
+  assert.doesNotMatch(stdout.text, /secret/);
+});
+
+test('a program that is run to be told a secret is heard as it is', async () => {
+  const secrets = createSecrets();
+  secrets.add(['the-secret-of-this-test']);
+  const { unfiltered } = createExec({ env: process.env, clock, filter: secrets.filter });
+  const { stdout } = await unfiltered({ argv: ['echo', 'the-secret-of-this-test'], cwd: tmpdir() }, never);
+  assert.equal(stdout.text, 'the-secret-of-this-test\n');
 });

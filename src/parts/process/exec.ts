@@ -3,6 +3,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Clock, Exec, ExecRequest, ExecResult } from '../../core/host.ts';
+import type { TextFilter } from '../../core/redact.ts';
 import { CALL_VARIABLE, declaredEnvironment } from './environment.ts';
 import { checkRequest, startFailure } from './failure.ts';
 import { Output } from './output.ts';
@@ -21,6 +22,10 @@ export interface ExecOptions {
   /** The host's own environment; keys of providers are not passed on. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
+  /** Names of further variables that hold keys. */
+  readonly keys?: readonly string[];
+  /** Takes secrets out of all output, before it is shown, kept or spilled (law 10). Made for each stream. */
+  readonly filter?: () => TextFilter;
   /** Taken away by tests that must see processes survive. */
   readonly kill?: Kill;
 }
@@ -30,6 +35,8 @@ export type HostExec = Exec & {
   sweep(): Promise<void>;
   /** Kills everything at once, synchronously: for the moment before the host itself ends. */
   killAll(): void;
+  /** The same without the filter: for programs that are run to be told a secret. */
+  readonly unfiltered: Exec;
 };
 
 /** Milliseconds between SIGTERM and SIGKILL for a call that was aborted or took too long. */
@@ -48,7 +55,7 @@ type Cause = 'exit' | 'timeout' | 'abort';
 
 export function createExec(options: ExecOptions): HostExec {
   const { clock, kill = process.kill } = options;
-  const base = declaredEnvironment(options.env);
+  const base = declaredEnvironment(options.env, options.keys);
   const instance = `${process.pid}.${Math.random().toString(36).slice(2)}.`;
   const active = new Map<string, Tree>();
   let count = 0;
@@ -64,7 +71,11 @@ export function createExec(options: ExecOptions): HostExec {
     await output.settle();
   }
 
-  async function exec(request: ExecRequest, signal: AbortSignal): Promise<ExecResult> {
+  async function run(
+    request: ExecRequest,
+    signal: AbortSignal,
+    filter?: () => TextFilter,
+  ): Promise<ExecResult> {
     signal.throwIfAborted();
     checkRequest(request);
     const marker = `${instance}${++count};`;
@@ -75,7 +86,7 @@ export function createExec(options: ExecOptions): HostExec {
     if (child.pid === undefined) throw startFailure(await errorOf(child), request);
     const tree = { pid: child.pid, marker };
     active.set(marker, tree);
-    const output = new Output(child, request, clock);
+    const output = new Output(child, request, clock, filter);
     const ended = new Promise<Cause>((resolve) => child.once('exit', () => resolve('exit')));
     try {
       const cause = await firstOf(ended, request.timeoutMs, signal);
@@ -96,7 +107,9 @@ export function createExec(options: ExecOptions): HostExec {
     }
   }
 
+  const exec: Exec = (request, signal) => run(request, signal, options.filter);
   return Object.assign(exec, {
+    unfiltered: ((request, signal) => run(request, signal)) satisfies Exec,
     async sweep() {
       if (!unswept) return;
       unswept = false;

@@ -3,6 +3,7 @@
 
 import type { ChildProcess } from 'node:child_process';
 import type { Captured, Clock, ExecRequest } from '../../core/host.ts';
+import type { TextFilter } from '../../core/redact.ts';
 import { Capture, NOTHING, type Source } from './capture.ts';
 
 type Pipe = NonNullable<ChildProcess['stdout']>;
@@ -27,12 +28,12 @@ export class Output {
   #held = false;
   #onClosed: (() => void) | undefined;
 
-  constructor(child: ChildProcess, request: ExecRequest, clock: Clock) {
+  constructor(child: ChildProcess, request: ExecRequest, clock: Clock, filter?: () => TextFilter) {
     const { keep, spillTo, onOutput: onText, separate } = request;
     this.#clock = clock;
-    this.#stdout = new Capture({ keep, spillTo, onText });
+    this.#stdout = new Capture({ keep, spillTo, onText, filter });
     if (separate) {
-      this.#stderr = new Capture({ keep, spillTo: spillTo && `${spillTo}.stderr`, onText });
+      this.#stderr = new Capture({ keep, spillTo: spillTo && `${spillTo}.stderr`, onText, filter });
     }
     this.#read(child.stdout, this.#stdout);
     this.#read(child.stderr, this.#stderr ?? this.#stdout);
