@@ -34,6 +34,8 @@ export interface CampaignReport {
   readonly seed: number;
   readonly problems: readonly Problem[];
   readonly conversations: number;
+  /** Of these, in files. */
+  readonly kept: number;
   /** Faulty ones; as many plain ones came behind them. */
   readonly turns: readonly TurnRecord[];
   readonly requests: number;
@@ -87,6 +89,7 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRep
     seed,
     problems,
     conversations: records.length,
+    kept: records.filter(({ kept }) => kept).length,
     turns: records.flatMap((record) => record.turns),
     requests: sum(records.map(({ requests }) => requests)),
     toolRuns: sum(records.map(({ toolRuns }) => toolRuns)),

@@ -3,6 +3,7 @@
 
 import { readFile } from 'node:fs/promises';
 import { performance } from 'node:perf_hooks';
+import type { Address } from '../../src/core/conversation.ts';
 import type { Event, RunEnd } from '../../src/core/event.ts';
 import { messageText } from '../../src/core/message.ts';
 import type { Platform } from '../../src/core/platform.ts';
@@ -50,6 +51,8 @@ export interface ConversationRecord {
   readonly turns: readonly TurnRecord[];
   readonly requests: number;
   readonly toolRuns: number;
+  /** Whether the tape was a file. */
+  readonly kept: boolean;
 }
 
 /** Five times what is promised, for a machine that does other things as well. */
@@ -69,6 +72,8 @@ const DECLARATION = {
   canAsk: false,
 } as const;
 
+const OPENING = { agent: 'crab', declaration: DECLARATION, commands: [] } as const;
+
 export async function runConversation(options: ConversationOptions): Promise<ConversationRecord> {
   const script = scripting();
   const provider = await startFakeProvider({
@@ -83,68 +88,55 @@ export async function runConversation(options: ConversationOptions): Promise<Con
   const platform = createPlatform(host);
   const records: TurnRecord[] = [];
   const problems: Problem[] = [];
-  const prompts: string[] = [];
+  const accepted: string[] = [];
+  const report = (turn: number, what: string, says: readonly string[]) =>
+    void problems.push(...says.map((one) => ({ turn, wire: wire.wire, what, says: one })));
+
+  /** False when there is no use in going on. */
+  const play = async (address: Address, drawn: DrawnTurn, turn: DrawnTurn, number: number) => {
+    const mark = turn === PROBE ? `t${number}p` : `t${number}`;
+    const prompt = `Turn ${mark}: ${turn === PROBE ? 'and then?' : 'go on.'}`;
+    script.play(mark, turn === PROBE ? [{ text: `<${mark}> Fine.` }] : turn.replies);
+    endpoint = turn.endpoint;
+    const before = { messages: host.messages().length, violations: provider.violations.length };
+    const when = { cancelMs: turn.cancelMs, limitMs: options.turnLimitMs };
+    const ran = await runTurn(platform, address, prompt, when);
+    records.push({ what: turn.what, ...ran.record });
+    if (ran.events.some(({ type }) => type === 'promptAccepted')) accepted.push(prompt);
+    const asked = script.asked(mark);
+    const wrong = wrongIn({ turn, ran, host, prompt, before: before.messages, asked });
+    report(number, turn === PROBE ? `behind ${drawn.what}` : drawn.what, wrong);
+    const refused = provider.violations.slice(before.violations);
+    report(
+      number,
+      drawn.what,
+      refused.map(({ at, message }) => `a history was refused at ${at}: ${message}`),
+    );
+    return ran.record.outcome !== 'hung';
+  };
+
   try {
-    const kind = options.first % 2 === 0 ? 'memory' : 'new';
-    const opening = {
-      agent: 'crab',
-      cwd: home,
-      session: { kind },
-      declaration: DECLARATION,
-      commands: [],
-    } as const;
-    const { address } = await platform.open(opening);
+    const kind = options.draw.chance(0.5) ? 'memory' : 'new';
+    const { address } = await platform.open({ ...OPENING, cwd: home, session: { kind } });
     for (let number = options.first; number < options.first + options.turns; number++) {
       const drawn = drawTurn(options.draw, `t${number}`);
-      const report = (says: string) =>
-        void problems.push({ turn: number, wire: wire.wire, what: drawn.what, says });
-      for (const turn of [drawn, PROBE]) {
-        const mark = turn === PROBE ? `t${number}p` : `t${number}`;
-        const prompt = `Turn ${mark}: ${turn === PROBE ? 'and then?' : 'go on.'}`;
-        prompts.push(prompt);
-        script.play(mark, turn === PROBE ? [{ text: `<${mark}> Fine.` }] : turn.replies);
-        endpoint = turn.endpoint;
-        const before = { messages: host.messages().length, violations: provider.violations.length };
-        const ran = await runTurn(platform, address, prompt, {
-          cancelMs: turn.cancelMs,
-          limitMs: options.turnLimitMs,
-        });
-        records.push({ what: turn.what, ...ran.record });
-        for (const says of wrongIn({
-          turn,
-          ran,
-          host,
-          prompt,
-          before: before.messages,
-          asked: script.asked(mark),
-        }))
-          report(turn === PROBE ? `in the turn after it: ${says}` : says);
-        for (const { at, message } of provider.violations.slice(before.violations))
-          report(`the provider refused a history at ${at}: ${message}`);
-        if (ran.record.outcome === 'hung') return summary();
-      }
+      const goes = (await play(address, drawn, drawn, number)) && (await play(address, drawn, PROBE, number));
+      if (!goes) break;
     }
-    const last = options.first + options.turns - 1;
-    const lost = await lostPrompts(host, prompts, platform);
-    for (const prompt of lost)
-      problems.push({
-        turn: last,
-        wire: wire.wire,
-        what: 'at the end',
-        says: `${prompt} is not on the tape`,
-      });
-    return summary();
+    const lost = await lostPrompts(host, accepted, platform);
+    report(
+      options.first + options.turns - 1,
+      'at the end',
+      lost.map((prompt) => `${prompt} is not in the file`),
+    );
+    const requests = provider.requests.length;
+    return { problems, turns: records, requests, toolRuns: host.ran.length, kept: kind === 'new' };
   } finally {
     try {
       await platform.close();
     } finally {
       await provider.close();
     }
-  }
-
-  function summary(): ConversationRecord {
-    const requests = provider.requests.length;
-    return { problems, turns: records, requests, toolRuns: host.ran.length };
   }
 }
 
@@ -192,7 +184,7 @@ interface RanTurn {
 
 async function runTurn(
   platform: Platform,
-  address: Parameters<Platform['prompt']>[0],
+  address: Address,
   text: string,
   when: { readonly cancelMs: number | undefined; readonly limitMs: number },
 ): Promise<RanTurn> {

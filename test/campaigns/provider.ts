@@ -27,6 +27,7 @@ print(report);
 process.exitCode = report.problems.length === 0 ? 0 : 1;
 
 function print({
+  kept,
   problems,
   conversations,
   turns: records,
@@ -42,7 +43,9 @@ function print({
   const outcomes = Map.groupBy(faulty, ({ outcome }) => outcome);
   const counts = [...outcomes].map(([outcome, list]) => `${list.length} ${outcome}`).sort();
   const cancels = records.flatMap(({ cancelMs }) => (cancelMs === undefined ? [] : [cancelMs]));
-  console.log(`${faulty.length} faulty turns in ${conversations} conversations: ${counts.join(', ')}`);
+  console.log(
+    `${faulty.length} faulty turns in ${conversations} conversations (${kept} in files): ${counts.join(', ')}`,
+  );
   console.log(`${requests} requests, ${toolRuns} tool runs, ${seconds.toFixed(1)} s`);
   console.log(`from cancelling to the end: ${quantiles(cancels)}`);
   console.log(`a turn: ${quantiles(faulty.map(({ ms }) => ms))}`);
