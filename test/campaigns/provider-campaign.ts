@@ -26,8 +26,8 @@ export interface CampaignOptions {
   readonly plant?: Plant;
   /** Milliseconds that a turn may take. */
   readonly turnLimitMs?: number;
-  /** Stop after the first problem. */
-  readonly untilProblem?: boolean;
+  /** Stop at the first problem that says this. */
+  readonly until?: RegExp;
 }
 
 export interface CampaignReport {
@@ -63,7 +63,7 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRep
     const queue = numbers.values();
     const work = async () => {
       for (const number of queue) {
-        if (options.untilProblem === true && records.some(({ problems }) => problems.length > 0)) return;
+        if (records.some(({ problems }) => problems.some(({ says }) => options.until?.test(says)))) return;
         const random = seeded(seed * 1_000_003 + number);
         const wire = CAMPAIGN_WIRES[number % CAMPAIGN_WIRES.length];
         if (wire === undefined) throw new Error('there is no wire');

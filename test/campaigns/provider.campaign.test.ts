@@ -156,7 +156,7 @@ for (const [name, [plant, found]] of Object.entries(PLANTS)) {
       turns: 400,
       seed: 7,
       plant,
-      untilProblem: true,
+      until: found,
       turnLimitMs: 5000,
     });
     const said = problems.map(({ says }) => says);
