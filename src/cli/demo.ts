@@ -13,7 +13,7 @@ import { readArguments } from './arguments.ts';
 import { systemClock } from './clock.ts';
 import { DEMO_FILES, DEMO_PROMPT, DEMO_SCENARIO, DEMO_TEST_COMMAND } from './demo-project.ts';
 import type { Environment } from './home.ts';
-import { findLocalServers } from './local-servers.ts';
+import { localModels } from './local-servers.ts';
 import { print } from './print.ts';
 
 const HELP = `Usage: crab demo
@@ -107,10 +107,7 @@ async function conclude(green: boolean, root: string, env: Environment): Promise
 }
 
 async function nextSteps(env: Environment): Promise<string> {
-  const servers = await findLocalServers();
-  const found = servers.map(
-    ({ url, model }) => `  OPENAI_BASE_URL=${url} crab -m openai/${model}    (found: it is running here)`,
-  );
+  const found = (await localModels()).map((model) => `  crab -m ${model}    (found: it is running here)`);
   const key = env.ANTHROPIC_API_KEY ?? env.OPENAI_API_KEY;
   const hosted =
     key !== undefined && key !== ''

@@ -29,7 +29,7 @@ export const FLAGS = [
   },
   { name: 'prompt', value: 'TEXT', group: 'Run', help: 'the prompt, as an alternative to an argument' },
   { name: 'max-turns', value: 'N', group: 'Run', help: 'stop after N exchanges with the model' },
-  { name: 'max-budget-usd', value: 'USD', group: 'Run', help: 'send no request once this much is spent' },
+  { name: 'max-budget-usd', value: 'USD', group: 'Run', help: 'spend no more than this before Crab ends' },
   {
     name: 'timeout',
     value: 'SECONDS',
@@ -73,10 +73,17 @@ export const FLAGS = [
   },
   {
     name: 'fallback-model',
+    value: 'MODELS',
+    filled: true,
+    group: 'Model',
+    help: 'where to turn, in order, when the model is overloaded or fails: A,B,C',
+  },
+  {
+    name: 'plan-model',
     value: 'MODEL',
     filled: true,
     group: 'Model',
-    help: 'where to turn when the model is overloaded or fails',
+    help: 'the model while the permission mode is plan',
   },
   {
     name: 'effort',
@@ -86,6 +93,8 @@ export const FLAGS = [
     group: 'Model',
     help: 'how long the model may think',
   },
+  { name: 'fast', group: 'Model', help: 'answer sooner for more money, where the provider sells that' },
+  { name: 'max-output-tokens', value: 'N', group: 'Model', help: 'the longest answer (default 16384)' },
   {
     name: 'api-key-file',
     value: 'FILE',

@@ -13,6 +13,8 @@ Usage
   git diff | crab -p "review this"  standard input joins the prompt
   crab --continue                   go on where you were in this folder; --resume lets you choose
   crab auth login openai            keep a key or a login safe; also logout and status (crab auth --help)
+  crab usage                        what requests cost, by day, model, session; crab usage --help
+  crab models                       what can be asked, and what it costs
   crab demo                         see it work: no key, no network
   crab dev fake-provider ...        a scripted model server for your own tests
 

@@ -13,6 +13,7 @@ import { createScratch } from '../parts/files/scratch.ts';
 import type { Http } from '../parts/llm/http.ts';
 import type { HostExec } from '../parts/process/exec.ts';
 import { createMemoryTapes, createTapes } from '../parts/tape/tapes.ts';
+import { createLedger, type Ledger } from '../parts/usage/ledger.ts';
 import { builtinExtensions } from '../runtime/builtin.ts';
 import type { RuntimeHost } from '../runtime/host.ts';
 import { systemClock } from './clock.ts';
@@ -48,6 +49,7 @@ export function createHost(options: HostOptions): LocalHost {
     clock,
     newId,
     models: lazyModels(options, exec.unfiltered, secrets),
+    ledger: ledgerOf(env, traffic),
     tapes: createTapes({ home: join(crabHome(env)), ...shared }),
     memoryTapes: createMemoryTapes(shared),
     files: createLocalFiles(),
@@ -59,6 +61,12 @@ export function createHost(options: HostOptions): LocalHost {
     homeFolder: homeFolder(env),
     extensions: builtinExtensions({ memories: memoriesOf(env) }),
   };
+}
+
+/** A replay costs nothing, so nothing of it is written down. */
+function ledgerOf(env: Environment, traffic: Traffic | undefined): Ledger {
+  const ledger = createLedger({ folder: join(crabHome(env), 'usage'), now: systemClock.now });
+  return traffic?.isReplay === true ? { ...ledger, record() {} } : ledger;
 }
 
 /** Variables that hold keys because the settings say so. */
@@ -136,6 +144,10 @@ function lazyModels(options: HostOptions, exec: Exec, secrets: Secrets): Models 
     async resolve(name) {
       models ??= load();
       return (await models).resolve(name);
+    },
+    async list(provider) {
+      models ??= load();
+      return (await models).list(provider);
     },
   };
 }

@@ -46,6 +46,7 @@ export async function print({ args, words, env }: PrintInput): Promise<number> {
     const asked = await openRequest({
       args,
       env,
+      settings,
       files: host.files,
       now: host.clock.now(),
       canAsk: false,

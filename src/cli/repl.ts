@@ -42,6 +42,7 @@ export async function repl({
     const asked = await openRequest({
       args: chosen === undefined ? args : withValue(args, 'resume', chosen.id),
       env,
+      settings,
       files: host.files,
       now: host.clock.now(),
       canAsk: isInteractive,
@@ -49,7 +50,9 @@ export async function repl({
       warn,
     });
     const open = await asRecorded(asked, traffic, host.tapes, warn);
-    const model = await host.models.resolve(open.declaration.agent.model).then(
+    const { agent, mode } = open.declaration;
+    const named = (mode === 'plan' ? agent.planModel : undefined) ?? agent.model ?? agent.defaults?.model;
+    const model = await host.models.resolve(named).then(
       ({ info }) => `${info.provider}/${info.id}`,
       () => undefined,
     );

@@ -2,7 +2,7 @@
 
 import { promises as fs } from 'node:fs';
 import { resolve } from 'node:path';
-import { DEFAULT_AGENT, type Declaration } from '../core/agent.ts';
+import { type Agent, DEFAULT_AGENT, type Declaration } from '../core/agent.ts';
 import type { SessionChoice } from '../core/conversation.ts';
 import { CrabError } from '../core/errors.ts';
 import type { Files } from '../core/host.ts';
@@ -11,6 +11,7 @@ import type { Effort } from '../core/model.ts';
 import { PERMISSION_MODES, type PermissionMode } from '../core/permission.ts';
 import type { OpenRequest } from '../core/platform.ts';
 import type { JsonSchema } from '../core/schema.ts';
+import type { Settings } from '../core/settings.ts';
 import { schemaFault } from '../engine/schema.ts';
 import { parseRules } from '../parts/permissions/rules.ts';
 import { describeSurroundings } from '../policy/environment.ts';
@@ -23,6 +24,7 @@ import { crabHome, type Environment, workingFolder } from './home.ts';
 export interface RequestOptions {
   readonly args: Arguments;
   readonly env: Environment;
+  readonly settings: Settings;
   readonly files: Files;
   readonly now: number;
   /** Whether somebody can answer questions. */
@@ -71,17 +73,8 @@ async function declare(options: RequestOptions, cwd: string): Promise<Declaratio
   const tools = args.values('tools').flatMap((names) => names.split(/[\s,]+/).filter((name) => name !== ''));
   const outputSchema = await schemaOf(args);
   const [instructions, limits] = [await instruct(options, cwd, directories), limitsOf(options)];
-  const model = args.value('model');
-  const fallbackModel = args.value('fallback-model');
-  const effort = args.value('effort') as Effort | undefined;
   return {
-    agent: {
-      name: DEFAULT_AGENT,
-      ...(model !== undefined && { model }),
-      ...(fallbackModel !== undefined && { fallbackModel }),
-      ...(effort !== undefined && { effort }),
-      ...(args.has('tools') && { tools }),
-    },
+    agent: { ...agentOf(options), ...(args.has('tools') && { tools }) },
     mode: permissionMode(args),
     rules: [
       ...parseRules(args.values('allowedTools'), 'allow', '--allowedTools'),
@@ -96,18 +89,46 @@ async function declare(options: RequestOptions, cwd: string): Promise<Declaratio
   };
 }
 
+/** What a flag says is chosen; what the settings say holds where the session says nothing else. */
+function agentOf({ args, settings }: RequestOptions): Agent {
+  const model = args.value('model');
+  const effort = args.value('effort') as Effort | undefined;
+  const planModel = args.value('plan-model') ?? settings.planModel;
+  const { smallModel } = settings;
+  const fallbackModels = args.has('fallback-model')
+    ? (args.value('fallback-model') ?? '').split(',').map((name) => name.trim())
+    : settings.fallbackModels;
+  if (fallbackModels?.includes(''))
+    throw new CrabError('usage', '--fallback-model has an empty name in its list.');
+  return {
+    name: DEFAULT_AGENT,
+    ...(model !== undefined && { model }),
+    ...(effort !== undefined && { effort }),
+    defaults: {
+      ...(settings.model !== undefined && { model: settings.model }),
+      ...(settings.effort !== undefined && { effort: settings.effort }),
+    },
+    ...(fallbackModels !== undefined && { fallbackModels }),
+    ...(planModel !== undefined && { planModel }),
+    ...(smallModel !== undefined && { smallModel }),
+    ...((args.has('fast') || settings.fast === true) && { fast: true }),
+  };
+}
+
 function permissionMode(args: Arguments): PermissionMode {
   conflict(args, ['permission-mode', 'dangerously-skip-permissions']);
   if (args.has('dangerously-skip-permissions')) return 'bypassPermissions';
   return PERMISSION_MODES.find((mode) => mode === args.value('permission-mode')) ?? 'default';
 }
 
-function limitsOf({ args, defaultTurns }: RequestOptions): Declaration['limits'] {
+function limitsOf({ args, settings, defaultTurns }: RequestOptions): Declaration['limits'] {
   const turns = numberOf(args, 'max-turns', { least: 1, integer: true }) ?? defaultTurns;
-  const budgetUsd = numberOf(args, 'max-budget-usd', { least: 0, integer: false });
+  const runUsd = numberOf(args, 'max-budget-usd', { least: 0, integer: false });
+  const maxTokens = numberOf(args, 'max-output-tokens', { least: 1, integer: true }) ?? settings.maxTokens;
   return {
     ...(turns !== undefined && { turns }),
-    ...(budgetUsd !== undefined && { budgetUsd }),
+    budget: { ...settings.budget, ...(runUsd !== undefined && { runUsd }) },
+    ...(maxTokens !== undefined && { maxTokens }),
   };
 }
 

@@ -9,7 +9,9 @@ import { quickAnswer } from './quick-answer.ts';
 export async function start(argv: readonly string[]): Promise<number> {
   const [first, ...rest] = argv;
   if (first === 'dev') return (await import('./dev.ts')).dev(rest);
+  if (first === 'usage') return (await import('./usage-command.ts')).usage(rest, process.env);
   if (first === 'demo') return (await import('./demo.ts')).demo(rest, process.env);
+  if (first === 'models') return (await import('./models-command.ts')).modelsCommand(rest, process.env);
   if (first === 'memory') return (await import('./memory-command.ts')).memoryCommand(rest, process.env);
   if (first === 'auth') return (await import('./auth-command.ts')).auth(rest, process.env);
   const args = readArguments(argv);

@@ -3,15 +3,24 @@
 import type { Effort } from './model.ts';
 import type { PermissionMode, Rule } from './permission.ts';
 import type { JsonSchema } from './schema.ts';
+import type { BudgetSettings } from './settings.ts';
 
 export const DEFAULT_AGENT = 'crab';
 
 export interface Agent {
   readonly name: string;
-  /** `PROVIDER/ID` or `ID`; absent for the default. */
+  /** `PROVIDER/ID` or `ID`, as the other models; absent where the person named none. */
   readonly model?: string;
-  readonly fallbackModel?: string;
   readonly effort?: Effort;
+  /** What holds where neither the person nor the session says otherwise. */
+  readonly defaults?: { readonly model?: string; readonly effort?: Effort };
+  /** Where to turn, in order, when the model fails. */
+  readonly fallbackModels?: readonly string[];
+  /** In place of `model` while the permission mode is `plan`. */
+  readonly planModel?: string;
+  /** For light work. */
+  readonly smallModel?: string;
+  readonly fast?: boolean;
   /** The tools it may see; absent for all of them. */
   readonly tools?: readonly string[];
 }
@@ -20,7 +29,7 @@ export interface Agent {
 export interface Limits {
   /** Exchanges with the model. */
   readonly turns?: number;
-  readonly budgetUsd?: number;
+  readonly budget?: BudgetSettings;
   /** Tokens that the model may write in one message. */
   readonly maxTokens?: number;
 }

@@ -47,6 +47,7 @@ export const ERRORS = {
   'rate-limited': { exit: 'rateLimit', hint: 'Wait and try again, or use another model.' },
   'quota-exhausted': { exit: 'rateLimit', hint: 'Raise the limit or add credit with the provider.' },
   'budget-exhausted': { exit: 'budget', hint: 'Raise --max-budget-usd and go on with --continue.' },
+  'budget-unpriced': { exit: 'budget', hint: 'Set the price of the model in the settings, or no budget.' },
   'context-overflow': { exit: 'context', hint: 'Start a new session, or leave out large files.' },
   network: { exit: 'network', hint: 'Check the address, the connection and the proxy settings.' },
   'provider-protocol': {

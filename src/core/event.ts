@@ -45,6 +45,7 @@ export type Event =
   /** A call was refused before it ran. Its `toolResult` follows. */
   | PermissionDenied
   | (ModelRetry & { readonly model: string })
+  | RequestEnd
   | Recovery
   /** After each answer: how full the model's context is, by the provider's own count. */
   | { readonly type: 'contextUsage'; readonly tokens: number; readonly window?: number }
@@ -71,6 +72,8 @@ export interface RunStart {
   readonly cwd: string;
   /** Absent when no model is needed. */
   readonly model?: { readonly provider: string; readonly id: string };
+  /** Where the key comes from, as in `Model.credential`. */
+  readonly credential?: string;
   readonly mode: PermissionMode;
   readonly tools: readonly string[];
 }
@@ -81,6 +84,39 @@ export interface PermissionDenied {
   readonly tool: string;
   readonly input: Readonly<Record<string, unknown>>;
   readonly reason: string;
+}
+
+/**
+ * What a request was sent for: a step of the loop, another try of the same request, the next model of the chain, a
+ * repaired request, or the value that the run must end with.
+ */
+export type RequestCause = 'turn' | 'retry' | 'fallback' | 'recovery' | 'structured';
+
+/** `retried`: the try failed and another follows. `aborted`: somebody stopped it. */
+export type RequestOutcome = 'done' | 'retried' | 'failed' | 'aborted';
+
+/** Who said what a request cost: the provider itself, or the table of prices; `unknown` counts as zero. */
+export type Priced = 'provider' | 'table' | 'unknown';
+
+/** One try of one request to a model is over, however it ended. */
+export interface RequestEnd {
+  readonly type: 'requestEnd';
+  readonly provider: string;
+  readonly model: string;
+  readonly cause: RequestCause;
+  readonly outcome: RequestOutcome;
+  /** The HTTP status of a failure. */
+  readonly status?: number;
+  /** What the provider had counted; nothing where it did not say. */
+  readonly usage: Usage;
+  readonly priced: Priced;
+  /** An estimate of what an answer that broke off cost beside `usage`, in US dollars: budgets count it, sums do not. */
+  readonly unreportedUsd?: number;
+  /** Milliseconds until the answer began; absent when it never did. */
+  readonly ttftMs?: number;
+  readonly durationMs: number;
+  /** Output tokens for each second from the beginning of the answer to its end. */
+  readonly tokensPerSecond?: number;
 }
 
 /** The engine mended something by itself, within its bounds; `attempt` counts from 1. */

@@ -4,8 +4,10 @@
 import type { CommandInfo, Effect } from './command.ts';
 import type { SessionInfo } from './conversation.ts';
 import type { Event } from './event.ts';
+import type { Effort } from './model.ts';
 import type { JsonObject } from './schema.ts';
 import type { Identity, Tool, ToolOutput } from './tool.ts';
+import type { BudgetState, UsageSummary } from './usage.ts';
 
 export interface CallInfo {
   readonly id: string;
@@ -23,13 +25,25 @@ export interface CommandContext {
   readonly tools: readonly { readonly name: string; readonly description: string }[];
   /** The model's name as resolved; throws `CrabError` when there is none. */
   model(): Promise<string>;
+  /** Undefined: as the model likes. */
+  effort(): Effort | undefined;
+  fast(): boolean;
+  /** What the session's requests came to, by model, and how its budgets stand. */
+  usage(): Promise<SessionUsage>;
   control(control: Control): Promise<void>;
+}
+
+export interface SessionUsage {
+  readonly models: readonly UsageSummary[];
+  readonly budgets: readonly BudgetState[];
 }
 
 /** Changes to a conversation that take effect at the next step boundary. */
 export type Control =
   | { readonly kind: 'setMode'; readonly mode: string }
   | { readonly kind: 'setModel'; readonly model: string }
+  | { readonly kind: 'setEffort'; readonly effort: string }
+  | { readonly kind: 'setFast'; readonly fast: boolean }
   | { readonly kind: 'setName'; readonly name: string }
   /** Start again from nothing: a new session takes this one's place; the old one stays. */
   | { readonly kind: 'newSession' }

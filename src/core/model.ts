@@ -1,7 +1,7 @@
 // The engine's view of a language model: one function from a request to batches of chunks. It never
 // throws (law 2): whatever goes wrong is its last chunk, so that a loop needs no second error path.
 
-import type { CrabError } from './errors.ts';
+import type { CrabError, ErrorData } from './errors.ts';
 import type { Message, StopReason } from './message.ts';
 import type { JsonObject, JsonSchema } from './schema.ts';
 import type { Price, TokenCounts } from './usage.ts';
@@ -86,24 +86,28 @@ export interface ModelRetry {
   readonly tokens?: TokenCounts;
 }
 
-export interface ModelInfo {
-  readonly provider: string;
-  readonly id: string;
-  /** The wire format, such as `anthropic-messages`. */
-  readonly api: string;
-  /** Tokens; absent where nobody told us. */
+/** What is known of a model; each absent where nobody told us. */
+export interface ModelFacts {
+  /** Tokens. */
   readonly contextWindow?: number;
   readonly maxOutput?: number;
-  /** Absent where nobody told us; all zero for a server of one's own. */
+  /** All zero for a server of one's own. */
   readonly price?: Price;
-  /** Runs on this machine: it costs nothing and may need minutes to load. */
-  readonly local?: boolean;
-  /** What it can be shown beside text; absent where nobody told us. */
+  /** What it can be shown beside text. */
   readonly input?: readonly ('image' | 'pdf')[];
   /** Whether it thinks before it answers. */
   readonly reasoning?: boolean;
   /** Whether `ModelRequest.output` is understood. */
   readonly structured?: boolean;
+}
+
+export interface ModelInfo extends ModelFacts {
+  readonly provider: string;
+  readonly id: string;
+  /** The wire format, such as `anthropic-messages`. */
+  readonly api: string;
+  /** Runs on this machine: it costs nothing and may need minutes to load. */
+  readonly local?: boolean;
 }
 
 /** What a provider last said of its limits; each absent where it said nothing. Times are milliseconds since the epoch. */
@@ -121,6 +125,7 @@ export type StreamModel = (
 ) => AsyncIterable<readonly ModelChunk[]>;
 
 export interface Model {
+  /** Read it when it is needed: what only the server knows may be learned with the first answer. */
   readonly info: ModelInfo;
   readonly stream: StreamModel;
   /** Where the key comes from, such as `ANTHROPIC_API_KEY`; never the key. */
@@ -134,4 +139,27 @@ export interface Model {
 export interface Models {
   /** `PROVIDER/ID`, `ID`, or nothing for the default of the first provider whose credential is found. */
   resolve(name?: string): Promise<Model>;
+  /** Every provider, or the one of this name, with what it offers; asks the servers that say so themselves. */
+  list(provider?: string): Promise<readonly ProviderListing[]>;
+}
+
+/** A provider and what it offers, as far as that could be found out. */
+export interface ProviderListing {
+  readonly provider: string;
+  readonly api: string;
+  readonly baseUrl: string;
+  readonly local: boolean;
+  /** Why no request could be made; absent when one could. */
+  readonly missing?: string;
+  /** Why its own list could not be had; `models` is what is known without it. */
+  readonly failure?: ErrorData;
+  readonly models: readonly ModelListing[];
+}
+
+export interface ModelListing extends ModelFacts {
+  readonly id: string;
+  /** Who says that it is there: our table, the provider itself, or the person's settings. */
+  readonly source: 'catalogue' | 'server' | 'settings';
+  /** The one that is asked when nobody names any. At most one of all listings. */
+  readonly isDefault: boolean;
 }

@@ -28,7 +28,9 @@ export interface Settings {
 
 /** US dollars. */
 export interface BudgetSettings {
+  /** All requests of a conversation in one process. */
   readonly runUsd?: number;
+  /** All requests of a session, whenever they were. */
   readonly conversationUsd?: number;
   /** From midnight to midnight in the person's time zone, over all conversations. */
   readonly dayUsd?: number;

@@ -11,6 +11,7 @@ export interface Usage {
   readonly cost: Cost;
 }
 
+/** `total` is what the provider said, where it did; then the classes need not add up to it. */
 export interface Cost {
   readonly input: number;
   readonly output: number;
@@ -25,6 +26,8 @@ export interface Price {
   readonly output: number;
   readonly cacheRead: number;
   readonly cacheWrite: number;
+  /** What all tokens of a request cost instead when its prompt, with what came from a cache, has more than `tokens`. */
+  readonly above?: { readonly tokens: number; readonly price: Price };
 }
 
 export type TokenCounts = Pick<Usage, 'input' | 'output' | 'cacheRead' | 'cacheWrite'>;
@@ -39,19 +42,33 @@ export const NO_USAGE: Usage = {
   cost: NO_COST,
 };
 
-export function usageOf(tokens: TokenCounts, price?: Price): Usage {
+/** `costUsd` is what the provider itself says that it costs: it wins over the table. */
+export function usageOf(tokens: TokenCounts, price?: Price, costUsd?: number): Usage {
   const { input, output, cacheRead, cacheWrite } = tokens;
   const totalTokens = input + output + cacheRead + cacheWrite;
-  return { input, output, cacheRead, cacheWrite, totalTokens, cost: costOf(tokens, price) };
+  const cost = costOf(tokens, price);
+  return {
+    input,
+    output,
+    cacheRead,
+    cacheWrite,
+    totalTokens,
+    cost: costUsd === undefined ? cost : { ...cost, total: costUsd },
+  };
 }
 
-function costOf(tokens: TokenCounts, price: Price | undefined): Cost {
-  if (price === undefined) return NO_COST;
+function costOf(tokens: TokenCounts, listed: Price | undefined): Cost {
+  if (listed === undefined) return NO_COST;
+  const price = tierOf(listed, tokens.input + tokens.cacheRead + tokens.cacheWrite);
   const input = (tokens.input * price.input) / 1e6;
   const output = (tokens.output * price.output) / 1e6;
   const cacheRead = (tokens.cacheRead * price.cacheRead) / 1e6;
   const cacheWrite = (tokens.cacheWrite * price.cacheWrite) / 1e6;
   return { input, output, cacheRead, cacheWrite, total: input + output + cacheRead + cacheWrite };
+}
+
+function tierOf(price: Price, prompt: number): Price {
+  return price.above !== undefined && prompt > price.above.tokens ? tierOf(price.above.price, prompt) : price;
 }
 
 export function addUsage(a: Usage, b: Usage): Usage {
@@ -69,4 +86,31 @@ export function addUsage(a: Usage, b: Usage): Usage {
       total: a.cost.total + b.cost.total,
     },
   };
+}
+
+export type BudgetKind = 'run' | 'conversation' | 'day' | 'sender';
+
+/** A budget as it stands, in US dollars. */
+export interface BudgetState {
+  readonly kind: BudgetKind;
+  readonly limitUsd: number;
+  readonly spentUsd: number;
+}
+
+/** Requests that have something in common, added up. */
+export interface UsageSummary {
+  /** What they have in common: a day, a model, a session. */
+  readonly key: string;
+  /** Tries, the failed ones among them. */
+  readonly requests: number;
+  readonly failures: number;
+  readonly tokens: TokenCounts;
+  readonly costUsd: number;
+  /** An estimate of what answers that broke off cost beside it. */
+  readonly unreportedUsd: number;
+  /** Requests that used tokens whose price nobody knew. */
+  readonly unpriced: number;
+  /** Medians, absent where nothing was measured. */
+  readonly ttftMs?: number;
+  readonly tokensPerSecond?: number;
 }

@@ -43,6 +43,12 @@ export class Answer {
     return this.#text;
   }
 
+  /** All that was written, in whatever block. */
+  written(): string {
+    const blocks = [...this.#blocks.values()];
+    return blocks.map((block) => (block.type === 'toolCall' ? block.json : block.text)).join('');
+  }
+
   /** Takes a chunk; returns the call that it completed, if it did. */
   take(chunk: ModelChunk): ToolCallContent | BadCall | undefined {
     switch (chunk.type) {
@@ -98,6 +104,7 @@ export class Answer {
   message(how: {
     readonly stopReason: StopReason;
     readonly tokens: TokenCounts;
+    readonly costUsd?: number;
     readonly timestamp: number;
     readonly errorMessage?: string;
   }): AssistantMessage {
@@ -108,7 +115,7 @@ export class Answer {
       api,
       provider,
       model: id,
-      usage: usageOf(how.tokens, price),
+      usage: usageOf(how.tokens, price, how.costUsd),
       stopReason: how.stopReason,
       ...(how.errorMessage !== undefined && { errorMessage: how.errorMessage }),
       timestamp: how.timestamp,

@@ -1,11 +1,8 @@
 // The one loop: model and tools take turns until the model has nothing more to do or a limit is reached. It is
 // handed everything it uses and knows nothing of files, networks, terminals or sessions; every door runs this code.
 
-import type { Limits } from '../core/agent.ts';
 import { asCrabError, CrabError, errorData } from '../core/errors.ts';
 import type { Event, Outcome, PermissionDenied, Recovery, RunEnd } from '../core/event.ts';
-import type { Clock } from '../core/host.ts';
-import { DEFAULT_MAX_TOKENS } from '../core/limits.ts';
 import {
   type AssistantMessage,
   type Message,
@@ -14,36 +11,24 @@ import {
   type UserMessage,
   userMessage,
 } from '../core/message.ts';
-import type { Effort, Model, ModelChunk, ModelRequest, ToolSchema } from '../core/model.ts';
-import { addUsage, NO_TOKENS, NO_USAGE, type TokenCounts, type Usage, usageOf } from '../core/usage.ts';
-import { Answer } from './answer.ts';
+import type { Model, ModelChunk } from '../core/model.ts';
+import { NO_TOKENS, type TokenCounts } from '../core/usage.ts';
+import type { Answer } from './answer.ts';
+import { cutByBudget } from './budget.ts';
 import type { CallEnvironment } from './call.ts';
-import type { Journal } from './journal.ts';
+import type { Exchange } from './exchange.ts';
+import { mayFallBack } from './fallback.ts';
 import { Outbox } from './outbox.ts';
 import { MAX_RECOVERIES, shortened } from './recovery.ts';
+import { type Finish, type RequestSpec, Requests } from './requests.ts';
 import { Step } from './step.ts';
-import type { View } from './view.ts';
 
-export interface Query {
+export interface Query extends RequestSpec {
   readonly prompt: UserMessage;
-  readonly view: View;
-  readonly journal: Journal;
-  readonly system: string;
-  readonly tools: readonly ToolSchema[];
   /** Made once; `emit` puts an event in line with the run's own. */
   calls(emit: Emit): CallEnvironment;
-  readonly limits: Limits;
-  readonly effort?: Effort;
-  readonly clock: Clock;
-  /** Asked before each request, so that a change takes effect at the next step. */
-  model(): Promise<Model>;
-  /** Where to go when the model fails and its own retries are used up. */
-  fallback?(): Promise<Model>;
   /** The model has nothing more to do; a returned text sends it back to work. */
   beforeStop?(text: string): Promise<string | undefined>;
-  /** The tool whose call ends the run with a value. */
-  readonly finish?: { readonly tool: string; value(): unknown };
-  readonly signal: AbortSignal;
 }
 
 /** A `droppable` event may be left out when the listener is far behind: something later says the same. */
@@ -73,13 +58,6 @@ export function query(spec: Query): AsyncIterable<readonly Event[]> {
   return outbox;
 }
 
-/** What one request came to. */
-interface Exchange {
-  readonly answer: Answer;
-  readonly step: Step;
-  readonly end: Extract<ModelChunk, { type: 'end' | 'failure' }>;
-}
-
 /** Undefined: the loop goes on. */
 type Ending = { readonly outcome: Outcome; readonly error?: CrabError } | undefined;
 
@@ -90,12 +68,9 @@ class Run {
   readonly #startedAt: number;
   readonly #denials: PermissionDenied[] = [];
   readonly #recoveries = new Map<Recovery['cause'], number>();
-  #usage: Usage = NO_USAGE;
+  readonly #requests: Requests;
   #turns = 0;
-  #apiMs = 0;
   #text = '';
-  #maxTokens: number;
-  #onFallback = false;
   #endedRefused = false;
   #finishing = false;
 
@@ -106,7 +81,7 @@ class Run {
       if (options?.droppable !== true || outbox.backlog < MAX_BACKLOG) outbox.push([event]);
     });
     this.#startedAt = spec.clock.monotonic();
-    this.#maxTokens = spec.limits.maxTokens ?? DEFAULT_MAX_TOKENS;
+    this.#requests = new Requests(spec, outbox);
   }
 
   async drive(): Promise<void> {
@@ -117,9 +92,9 @@ class Run {
       this.#outbox.push([{ type: 'promptAccepted', message }], synced);
       while (ending === undefined) ending = await this.#turn();
     } catch (thrown) {
-      ending = this.#spec.signal.aborted
-        ? { outcome: 'cancelled' }
-        : { outcome: 'failed', error: asCrabError(thrown) };
+      const error = asCrabError(thrown);
+      const outcome = error.code === 'budget-exhausted' ? 'budget' : 'failed';
+      ending = this.#spec.signal.aborted ? { outcome: 'cancelled' } : { outcome, error };
     }
     this.#outbox.push([this.runEnd(ending)]);
   }
@@ -133,9 +108,9 @@ class Run {
       ...(error !== undefined && { error: errorData(error) }),
       text: this.#text,
       turns: this.#turns,
-      usage: this.#usage,
+      usage: this.#requests.usage,
       durationMs: this.#spec.clock.monotonic() - this.#startedAt,
-      apiMs: this.#apiMs,
+      apiMs: this.#requests.apiMs,
       denials: this.#denials,
       ...(value !== undefined && { structured: value }),
     };
@@ -154,91 +129,33 @@ class Run {
     this.#turns++;
     this.#outbox.push([{ type: 'turnStart', turn: this.#turns }]);
     for (;;) {
-      const spent = this.#usage.cost.total;
-      if (limits.budgetUsd !== undefined && spent >= limits.budgetUsd) {
-        const figures = `$${spent.toFixed(4)} of $${limits.budgetUsd}`;
-        return {
-          outcome: 'budget',
-          error: new CrabError('budget-exhausted', `The budget is used up: ${figures}.`),
-        };
-      }
-      const model = await this.#model();
+      const model = await this.#requests.model();
       const exchange = await this.#exchange(model);
+      const { end } = exchange;
       const verdict =
-        exchange.end.type === 'failure'
-          ? await this.#failed(exchange, exchange.end)
-          : await this.#ended(exchange, exchange.end, model);
+        end.type === 'failure'
+          ? await this.#failed(exchange, end, model)
+          : await this.#ended(exchange, end, model);
       if (verdict !== 'repeat') return verdict;
     }
   }
 
-  #model(): Promise<Model> {
-    const { fallback, model } = this.#spec;
-    return this.#onFallback && fallback !== undefined ? fallback() : model();
-  }
-
-  /** Sends one request and takes its answer in, passing everything on as it comes. */
   async #exchange(model: Model): Promise<Exchange> {
-    const { clock, journal, signal } = this.#spec;
-    const { api, provider, id } = model.info;
-    const answer = new Answer(model.info);
+    const { clock, signal } = this.#spec;
+    const shorten = this.#recoveries.get('promptTooLong') ?? 0;
+    const request = this.#requests.compose(model, { shorten, finishing: this.#finishing });
     const record = (messages: readonly Message[]) => this.#record(...messages);
     const step = new Step({ environment: this.#calls, outbox: this.#outbox, clock, signal, record });
-    const startedAt = clock.monotonic();
-    let end: Exchange['end'] | undefined;
-    let written = 0;
-    for await (const chunks of model.stream(this.#request(model), signal)) {
-      const events: Event[] = [];
-      for (const chunk of chunks) {
-        if (chunk.type === 'end' || chunk.type === 'failure') {
-          end = chunk;
-          continue;
-        }
-        const call = answer.take(chunk);
-        if (call?.type === 'toolCall') step.arrived(call);
-        else if (call?.type === 'badCall') step.arrivedBad(call);
-        const event = eventOf(chunk, id);
-        if (event !== undefined) events.push(event);
-      }
-      this.#outbox.push(events);
-      if (answer.text.length > written) {
-        written = answer.text.length;
-        journal.partial({ api, provider, model: id, text: answer.text });
-      }
-      // The listener's pace is ours: nothing is read from the network that nobody has taken.
-      if (this.#outbox.backlog > 1) await this.#outbox.drained();
-    }
-    this.#apiMs += clock.monotonic() - startedAt;
-    end ??= {
-      type: 'failure',
-      error: new CrabError('stream-cut', `${provider} ended its answer without an end.`),
-    };
-    const tokens = end.tokens ?? NO_TOKENS;
-    this.#usage = addUsage(this.#usage, usageOf(tokens, model.info.price));
-    return { answer, step, end };
-  }
-
-  #request(model: Model): ModelRequest {
-    const { view, system, tools, effort, finish } = this.#spec;
-    const all = view.messages();
-    const level = this.#recoveries.get('promptTooLong') ?? 0;
-    return {
-      model: model.info.id,
-      system,
-      messages: level === 0 ? all : (shortened(all, level) ?? all),
-      tools,
-      maxTokens: Math.min(this.#maxTokens, model.info.maxOutput ?? Number.POSITIVE_INFINITY),
-      ...(effort !== undefined && { effort }),
-      ...(this.#finishing && finish !== undefined && { toolChoice: finish.tool }),
-    };
+    return this.#requests.send(model, request, step);
   }
 
   async #failed(
-    exchange: Exchange,
+    { answer, step, over }: Exchange,
     end: Extract<ModelChunk, { type: 'failure' }>,
+    model: Model,
   ): Promise<Ending | 'repeat'> {
-    const { answer, step } = exchange;
     const { error } = end;
+    if (over !== undefined) this.#outbox.push([over]);
     await step.abandon();
     if (this.#spec.signal.aborted) {
       this.#keepCut(answer, 'aborted', end.tokens);
@@ -249,42 +166,41 @@ class Run {
         'promptTooLong',
         'The prompt is too long; the oldest messages are left out of the request.',
       );
-      return 'repeat';
-    }
-    const { fallback } = this.#spec;
-    if (fallback !== undefined && !this.#onFallback && mayFallBack(error)) {
-      const other = await fallback();
-      this.#onFallback = true;
-      const where = `${other.info.provider}/${other.info.id}`;
-      this.#recover('fallbackModel', `${error.message} Going on with ${where}.`);
+      this.#requests.because('recovery');
       return 'repeat';
     }
     this.#keepCut(answer, 'error', end.tokens, error.message);
+    if (mayFallBack(error) && (await this.#requests.fallBack(model, error.message)) !== undefined)
+      return 'repeat';
     return { outcome: 'failed', error };
   }
 
   async #ended(
-    exchange: Exchange,
+    { answer, step, over }: Exchange,
     end: Extract<ModelChunk, { type: 'end' }>,
     model: Model,
   ): Promise<Ending | 'repeat'> {
-    const { answer, step } = exchange;
+    const { stopReason, tokens, costUsd } = end;
     const timestamp = this.#spec.clock.now();
-    const message = answer.message({ stopReason: end.stopReason, tokens: end.tokens, timestamp });
+    const cost = costUsd === undefined ? {} : { costUsd };
+    const message = answer.message({ stopReason, tokens, timestamp, ...cost });
     const calls = toolCalls(message);
-    const cutShort = end.stopReason === 'length' && calls.length === 0;
-    if (cutShort && this.#canGrow(model)) {
+    const bill: readonly Event[] = over === undefined ? [] : [over];
+    const cutShort = stopReason === 'length' && calls.length === 0;
+    if (cutShort && this.#requests.clampedBy === undefined && this.#canGrow(model)) {
+      this.#outbox.push(bill);
       await step.abandon();
-      this.#maxTokens *= 2;
+      this.#requests.grow();
+      this.#requests.because('recovery');
       this.#recover(
         'outputLimit',
-        `The answer was cut at its limit; asking again with ${this.#maxTokens} tokens.`,
+        `The answer was cut at its limit; asking again with ${this.#requests.maxTokens} tokens.`,
       );
       return 'repeat';
     }
     this.#text = messageText(message);
     const { synced } = this.#record(message);
-    this.#outbox.push([{ type: 'messageEnd', message }, contextUsage(message, model)], synced);
+    this.#outbox.push([...bill, { type: 'messageEnd', message }, contextUsage(message, model)], synced);
     if (calls.length > 0) {
       const result = await step.finish(synced);
       this.#denials.push(...result.denials);
@@ -292,32 +208,24 @@ class Run {
       return this.#spec.finish?.value() === undefined ? undefined : { outcome: 'done' };
     }
     await step.abandon();
-    if (cutShort) {
-      const error = new CrabError(
-        'output-limit',
-        'The answer was cut at the limit of what the model may write.',
-      );
-      return { outcome: 'failed', error };
-    }
-    return this.#stopping();
+    if (cutShort) return this.#cutShort();
+    return this.#stopping(model);
+  }
+
+  #cutShort(): Ending {
+    const { clampedBy } = this.#requests;
+    if (clampedBy !== undefined) return { outcome: 'budget', error: cutByBudget(clampedBy) };
+    const error = new CrabError(
+      'output-limit',
+      'The answer was cut at the limit of what the model may write.',
+    );
+    return { outcome: 'failed', error };
   }
 
   /** The model has nothing more to do; whether that is the end is decided here. */
-  async #stopping(): Promise<Ending> {
+  async #stopping(model: Model): Promise<Ending> {
     const { beforeStop, finish } = this.#spec;
-    if (finish !== undefined && finish.value() === undefined) {
-      if (!this.#canRecover('stopHook')) {
-        const error = new CrabError(
-          'structured-output',
-          'The model ended without a value of the shape asked for.',
-        );
-        return { outcome: 'failed', error };
-      }
-      this.#finishing = true;
-      this.#recover('stopHook', `The model has yet to call ${finish.tool}.`);
-      this.#record(userMessage(`Give the final answer by calling ${finish.tool}.`, this.#spec.clock.now()));
-      return undefined;
-    }
+    if (finish !== undefined && finish.value() === undefined) return this.#finish(finish, model);
     const more = await beforeStop?.(this.#text);
     if (more !== undefined && this.#canRecover('stopHook')) {
       this.#recover('stopHook', more);
@@ -333,6 +241,29 @@ class Run {
         `The run ended with a refused call: ${last?.tool}. ${last?.reason}`,
       ),
     };
+  }
+
+  /** The run must end with a value, and the model ended without one: it is made to give it. */
+  #finish(finish: Finish, model: Model): Ending {
+    const native = this.#requests.native(model);
+    const fault = this.#finishing ? native?.accept(this.#text) : undefined;
+    if (finish.value() !== undefined) return { outcome: 'done' };
+    if (!this.#canRecover('stopHook')) {
+      const why = fault === undefined ? '' : ` ${fault}`;
+      const message = `The model ended without a value of the shape asked for.${why}`;
+      return { outcome: 'failed', error: new CrabError('structured-output', message) };
+    }
+    this.#finishing = true;
+    this.#requests.because('structured');
+    const ask =
+      native === undefined
+        ? `Give the final answer by calling ${finish.tool}.`
+        : 'Give the final answer as JSON of the shape asked for, and nothing else.';
+    const detail =
+      native === undefined ? `The model has yet to call ${finish.tool}.` : 'The value is missing.';
+    this.#recover('stopHook', fault ?? detail);
+    this.#record(userMessage(fault === undefined ? ask : `${fault} ${ask}`, this.#spec.clock.now()));
+    return undefined;
   }
 
   /** A message that was cut keeps its words: they are on the tape before anybody hears of the failure. */
@@ -372,7 +303,7 @@ class Run {
 
   #canGrow(model: Model): boolean {
     const most = model.info.maxOutput ?? Number.POSITIVE_INFINITY;
-    return this.#canRecover('outputLimit') && this.#maxTokens < most;
+    return this.#canRecover('outputLimit') && this.#requests.maxTokens < most;
   }
 
   #canRecover(cause: Recovery['cause']): boolean {
@@ -386,23 +317,6 @@ class Run {
   }
 }
 
-/** What a listener hears of a chunk: proofs and sources are for the message alone. */
-function eventOf(chunk: Exclude<ModelChunk, Exchange['end']>, model: string): Event | undefined {
-  switch (chunk.type) {
-    case 'retry':
-      return { ...chunk, model };
-    case 'notice':
-      return { type: 'notice', level: 'warning', text: chunk.text };
-    case 'thinkingSignature':
-    case 'textSignature':
-    case 'thoughtSignature':
-    case 'citation':
-      return undefined;
-    default:
-      return chunk;
-  }
-}
-
 function contextUsage(message: AssistantMessage, model: Model): Event {
   const window = model.info.contextWindow;
   return {
@@ -410,23 +324,6 @@ function contextUsage(message: AssistantMessage, model: Model): Event {
     tokens: message.usage.totalTokens,
     ...(window !== undefined && { window }),
   };
-}
-
-/** Faults of a provider that another one may not share; a wrong request or key is wrong everywhere. */
-function mayFallBack(error: CrabError): boolean {
-  switch (error.code) {
-    case 'rate-limited':
-    case 'quota-exhausted':
-    case 'provider-overloaded':
-    case 'provider-failed':
-    case 'provider-stalled':
-    case 'provider-protocol':
-    case 'stream-cut':
-    case 'network':
-      return true;
-    default:
-      return false;
-  }
 }
 
 function plural(count: number, noun: string): string {

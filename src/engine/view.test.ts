@@ -59,6 +59,16 @@ describe('the view of a history', () => {
       ['user', 'assistant', 'user'],
     ],
     [
+      'leaves out a cut answer that was asked for again',
+      [user('q'), assistant([text('half')], 'error'), assistant([text('whole')]), user('r')],
+      ['user', 'assistant', 'user'],
+    ],
+    [
+      'does not end with a cut answer: a request wants the person to have spoken last',
+      [user('q'), assistant([text('half')], 'error')],
+      ['user'],
+    ],
+    [
       'leaves out an answer of thinking alone',
       [user('q'), assistant([{ type: 'thinking', thinking: 'hm' }])],
       ['user'],

@@ -29,6 +29,8 @@ interface OpenCalls {
 export function createView(messages: Iterable<Message> = []): View {
   const valid: Message[] = [];
   let open: OpenCalls | undefined;
+  /** An answer that broke off. It counts once a person goes on from it; one that was asked for again takes its place. */
+  let cut: AssistantMessage | undefined;
 
   function closeCalls(timestamp: number): void {
     if (open === undefined) return;
@@ -48,11 +50,18 @@ export function createView(messages: Iterable<Message> = []): View {
       }
       closeCalls(message.timestamp);
       if (message.role === 'user') {
+        if (cut !== undefined) valid.push(cut);
+        cut = undefined;
         addUser(valid, message);
         return;
       }
       const said = sayable(message);
       if (said === undefined) return;
+      if (isCut(message)) {
+        cut = said;
+        return;
+      }
+      cut = undefined;
       valid.push(said);
       const calls = toolCalls(said);
       if (calls.length > 0) open = { calls, results: new Map() };
@@ -86,12 +95,15 @@ function blocks(message: UserMessage): Exclude<UserMessage['content'], string> {
 
 /** A message that was cut short keeps its words and loses its calls, none of which is known to be complete. */
 function sayable(message: AssistantMessage): AssistantMessage | undefined {
-  const cut = message.stopReason === 'error' || message.stopReason === 'aborted';
-  const content = cut
+  const content = isCut(message)
     ? message.content.filter((block) => block.type === 'text')
     : message.content.filter((block) => block.type !== 'text' || block.text.trim() !== '');
   if (!content.some((block) => block.type === 'toolCall' || isWords(block))) return undefined;
   return content.length === message.content.length ? message : { ...message, content };
+}
+
+function isCut({ stopReason }: AssistantMessage): boolean {
+  return stopReason === 'error' || stopReason === 'aborted';
 }
 
 function isWords(block: AssistantMessage['content'][number]): boolean {

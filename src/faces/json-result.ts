@@ -53,10 +53,13 @@ export function createResult(uuid: () => string, openedWith = ''): ResultCollect
       case 'runStart':
         session = event.session;
         break;
-      case 'messageEnd': {
-        const { model, usage } = event.message;
-        const before = models.get(model);
+      case 'messageEnd':
         stopReason = apiStopReason(event.message.stopReason);
+        break;
+      case 'requestEnd': {
+        const { model, usage } = event;
+        const before = models.get(model);
+        if (usage.totalTokens === 0) break;
         models.set(model, before === undefined ? usage : addUsage(before, usage));
         break;
       }

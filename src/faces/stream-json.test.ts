@@ -47,6 +47,7 @@ const PLAIN: Readonly<Record<EventType, readonly string[]>> = {
   questionAnswered: ['system/question_answered'],
   permissionDenied: ['system/permission_denied'],
   retry: ['system/api_retry'],
+  requestEnd: ['system/request_end'],
   recovery: ['system/recovery'],
   contextUsage: ['system/context_usage'],
   notice: ['system/notice'],
@@ -55,6 +56,25 @@ const PLAIN: Readonly<Record<EventType, readonly string[]>> = {
   shellOutput: [],
   shellEnd: ['system/local_command_output'],
   runEnd: ['result/success'],
+};
+
+const REQUEST = {
+  provider: 'anthropic',
+  model: 'claude-test',
+  cause: 'turn',
+  outcome: 'done',
+  error_status: null,
+  usage: {
+    input_tokens: 1000,
+    cache_creation_input_tokens: 100,
+    cache_read_input_tokens: 500,
+    output_tokens: 20,
+  },
+  cost_usd: 0.003825,
+  priced: 'table',
+  ttft_ms: 400,
+  duration_ms: 1200,
+  tokens_per_second: 25,
 };
 
 const WITH_PARTIAL: Readonly<Partial<Record<EventType, readonly string[]>>> = {
@@ -147,8 +167,9 @@ suite('stream-json', () => {
           stop_reason: 'tool_use',
         },
         parent_tool_use_id: null,
-        ...id(3),
+        ...id(4),
       },
+      { type: 'system', subtype: 'request_end', ...REQUEST, ...id(3) },
       {
         type: 'system',
         subtype: 'permission_denied',
@@ -156,7 +177,7 @@ suite('stream-json', () => {
         tool_use_id: 'call-2',
         tool_input: { command: 'rm -rf /' },
         reason: 'deny rule Bash(rm *)',
-        ...id(4),
+        ...id(5),
       },
       {
         type: 'user',
@@ -165,7 +186,7 @@ suite('stream-json', () => {
           content: [{ type: 'tool_result', tool_use_id: 'call-1', content: 'a.ts\n', is_error: false }],
         },
         parent_tool_use_id: null,
-        ...id(5),
+        ...id(6),
       },
       {
         type: 'assistant',
@@ -176,9 +197,10 @@ suite('stream-json', () => {
           stop_reason: 'end_turn',
         },
         parent_tool_use_id: null,
-        ...id(6),
+        ...id(8),
       },
-      { type: 'system', subtype: 'context_usage', tokens: 1600, window: 200_000, ...id(7) },
+      { type: 'system', subtype: 'request_end', ...REQUEST, duration_ms: 1000, ...id(7) },
+      { type: 'system', subtype: 'context_usage', tokens: 1600, window: 200_000, ...id(9) },
       {
         type: 'result',
         subtype: 'success',
@@ -205,7 +227,7 @@ suite('stream-json', () => {
           { tool_name: 'bash', tool_use_id: 'call-2', tool_input: { command: 'rm -rf /' } },
         ],
         exit_code: 0,
-        ...id(8),
+        ...id(10),
       },
     ]);
   });

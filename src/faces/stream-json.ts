@@ -3,10 +3,10 @@
 // Those readers fail on a `type` that they do not know and pass over an unknown `subtype` of `system`: what
 // the format has no line for is therefore a `system` line.
 
-import type { Event, RunEnd, RunStart } from '../core/event.ts';
+import type { Event, RequestEnd, RunEnd, RunStart } from '../core/event.ts';
 import type { ModelRetry } from '../core/model.ts';
 import { NO_USAGE } from '../core/usage.ts';
-import { apiAssistant, apiInput, apiToolResult } from './api-message.ts';
+import { apiAssistant, apiInput, apiToolResult, apiUsage } from './api-message.ts';
 import { jsonLine } from './json-line.ts';
 import { createResult, denial } from './json-result.ts';
 import { createPartialMessage } from './partial-json.ts';
@@ -124,6 +124,8 @@ export function createStreamJson(options: StreamJsonOptions): StreamJson {
         return afterMessage(system('permission_denied', { ...denial(event), reason: event.reason }));
       case 'retry':
         return system('api_retry', apiRetry(event));
+      case 'requestEnd':
+        return afterMessage(system('request_end', requestEnd(event)));
       case 'recovery': {
         const { cause, attempt, detail } = event;
         return system('recovery', { cause, attempt, max_attempts: event.maxAttempts, detail });
@@ -171,11 +173,29 @@ function init(event: RunStart, commands: readonly string[]): object {
     provider: event.model?.provider ?? '',
     permissionMode: event.mode,
     slash_commands: commands,
-    apiKeySource: 'none',
+    apiKeySource: event.credential ?? 'none',
     output_style: 'default',
     agents: [event.agent],
     skills: [],
     plugins: [],
+  };
+}
+
+function requestEnd(request: RequestEnd): object {
+  const { ttftMs, tokensPerSecond } = request;
+  return {
+    provider: request.provider,
+    model: request.model,
+    cause: request.cause,
+    outcome: request.outcome,
+    error_status: request.status ?? null,
+    usage: apiUsage(request.usage),
+    cost_usd: request.usage.cost.total,
+    priced: request.priced,
+    ...(request.unreportedUsd !== undefined && { unreported_cost_usd: request.unreportedUsd }),
+    ttft_ms: ttftMs === undefined ? null : Math.round(ttftMs),
+    duration_ms: Math.round(request.durationMs),
+    tokens_per_second: tokensPerSecond === undefined ? null : Math.round(tokensPerSecond),
   };
 }
 

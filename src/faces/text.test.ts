@@ -31,6 +31,8 @@ const TEXTS: Readonly<Record<EventType, string>> = {
   questionAnswered: '',
   permissionDenied: '⊘ bash was refused: deny rule Bash(rm *)\n',
   retry: '↻ rate limited (429), trying again in 3 s, 2 of 5\n',
+  requestEnd:
+    '  anthropic/claude-test, turn: 1600 in (500 cached), 20 out, $0.0038, began after 0.4 s, 25 tokens/s\n',
   recovery: '↻ the answer reached its limit: asked to go on (1 of 3)\n',
   contextUsage: '',
   notice: '! A torn line was set aside.\n',

@@ -2,7 +2,7 @@
 // answer here; a channel decides which of them it shows, and to which stream they go.
 
 import type { ErrorData } from '../core/errors.ts';
-import type { Event, PermissionDenied, Recovery, RunEnd } from '../core/event.ts';
+import type { Event, PermissionDenied, Recovery, RequestEnd, RunEnd } from '../core/event.ts';
 import { messageText } from '../core/message.ts';
 import type { ModelRetry } from '../core/model.ts';
 import { duration } from './amounts.ts';
@@ -52,6 +52,8 @@ export function eventText(event: Event, look: Look): string {
       return deniedText(event, paint);
     case 'retry':
       return `${paint.yellow('↻')} ${retryText(event)}\n`;
+    case 'requestEnd':
+      return `${paint.dim(`  ${requestText(event)}`)}\n`;
     case 'recovery':
       return `${paint.yellow('↻')} ${recoveryText(event)}\n`;
     case 'notice':
@@ -81,6 +83,23 @@ function retryText(retry: ModelRetry): string {
   const code = status === undefined || reason.includes(String(status)) ? '' : ` (${status})`;
   const what = attempt === 0 ? 'asking' : 'trying again';
   return `${visibleLine(reason)}${code}, ${what} in ${duration(delayMs)}, ${attempt + 1} of ${maxAttempts}`;
+}
+
+/** One line of the bill: `openai/gpt-5.1 turn: 1200 in (500 cached), 80 out, $0.0012, first after 0.4 s, 62 tokens/s`. */
+function requestText(request: RequestEnd): string {
+  const { usage, ttftMs, tokensPerSecond, outcome } = request;
+  const read = usage.input + usage.cacheRead + usage.cacheWrite;
+  const cached = usage.cacheRead > 0 ? ` (${usage.cacheRead} cached)` : '';
+  const parts = [
+    `${read} in${cached}`,
+    `${usage.output} out`,
+    request.priced === 'unknown' ? 'price unknown' : `$${usage.cost.total.toFixed(4)}`,
+    ...(ttftMs === undefined ? [] : [`began after ${duration(ttftMs)}`]),
+    ...(tokensPerSecond === undefined ? [] : [`${Math.round(tokensPerSecond)} tokens/s`]),
+  ];
+  const status = request.status === undefined ? '' : ` (${request.status})`;
+  const ending = outcome === 'done' ? '' : ` ${outcome}${status}`;
+  return `${visibleLine(`${request.provider}/${request.model}`)}, ${request.cause}${ending}: ${parts.join(', ')}`;
 }
 
 function endText(end: RunEnd, look: Look): string {

@@ -4,6 +4,8 @@ import type { CommandInfo, Effect } from '../core/command.ts';
 import { messageOf } from '../core/errors.ts';
 import type { Command, CommandContext, Extension } from '../core/extension.ts';
 import { PERMISSION_MODES } from '../core/permission.ts';
+import { budgetLines, usageTable } from '../parts/usage/table.ts';
+import { EFFORTS } from './history.ts';
 
 const text = (lines: string): Effect => ({ kind: 'text', text: lines });
 
@@ -109,6 +111,48 @@ const model: Command = {
   },
 };
 
+const effort: Command = {
+  name: 'effort',
+  aliases: ['thinking'],
+  description: `Show or change how long the model may think: ${EFFORTS.join(', ')}`,
+  usage: '[level]',
+  side: 'runtime',
+  run: async (args, context) => {
+    if (args !== '') await context.control({ kind: 'setEffort', effort: args });
+    return text(`The effort is ${context.effort() ?? 'as the model likes'}.`);
+  },
+};
+
+const FAST_WORDS: Readonly<Record<string, boolean>> = { on: true, off: false };
+
+const fast: Command = {
+  name: 'fast',
+  aliases: [],
+  description: 'Answer sooner for more money, where the provider sells that; again to end it',
+  usage: '[on|off]',
+  side: 'runtime',
+  run: async (args, context) => {
+    const wanted = args === '' ? !context.fast() : FAST_WORDS[args];
+    if (wanted === undefined) return { kind: 'error', message: `${args} is neither on nor off.` };
+    await context.control({ kind: 'setFast', fast: wanted });
+    return text(`Fast answers are ${wanted ? 'on' : 'off'}.`);
+  },
+};
+
+const usage: Command = {
+  name: 'usage',
+  aliases: ['cost', 'stats'],
+  description: 'Show what this session used and cost, and what its budgets have left',
+  usage: '',
+  side: 'runtime',
+  run: async (_args, context) => {
+    const { models, budgets } = await context.usage();
+    const table =
+      models.length === 0 ? ['No request was sent in this session.'] : usageTable('model', models);
+    return text([...table, ...budgetLines(budgets)].join('\n'));
+  },
+};
+
 const mode: Command = {
   name: 'mode',
   aliases: ['permission-mode'],
@@ -153,5 +197,5 @@ async function modelOrReason(context: CommandContext): Promise<string> {
 
 export const builtinCommands: Extension = {
   name: 'commands',
-  commands: async () => [help, tools, handoff, fresh, rename, model, mode, status],
+  commands: async () => [help, tools, handoff, fresh, rename, model, effort, fast, mode, status, usage],
 };

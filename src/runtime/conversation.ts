@@ -6,16 +6,18 @@ import type { Address, SessionInfo } from '../core/conversation.ts';
 import { CrabError } from '../core/errors.ts';
 import type { Control } from '../core/extension.ts';
 import type { Message } from '../core/message.ts';
-import type { Model } from '../core/model.ts';
+import type { Effort, Model } from '../core/model.ts';
 import { type Gate, PERMISSION_MODES, type PermissionMode } from '../core/permission.ts';
 import type { Answer, Question } from '../core/question.ts';
 import type { EntryBody, PartialMessage, Tape } from '../core/tape.ts';
 import type { Identity, ToolState } from '../core/tool.ts';
 import type { Journal } from '../engine/journal.ts';
+import type { RequestStyle } from '../engine/requests.ts';
 import type { View } from '../engine/view.ts';
 import { createGate, type PermissionGate } from '../parts/permissions/gate.ts';
 import {
   anchorEntry,
+  EFFORTS,
   grantEntry,
   promptEntry,
   readHistory,
@@ -26,6 +28,7 @@ import {
   viewAfter,
 } from './history.ts';
 import type { RuntimeHost } from './host.ts';
+import { Spending } from './spending.ts';
 
 export interface ConversationOptions {
   readonly host: RuntimeHost;
@@ -46,6 +49,7 @@ export class Conversation {
   readonly address: Address;
   readonly declaration: Declaration;
   readonly cwd: string;
+  readonly spending: Spending;
   readonly #host: RuntimeHost;
   readonly #newTape: () => Promise<Tape>;
   readonly #questions = new Map<string, OpenQuestion>();
@@ -61,7 +65,11 @@ export class Conversation {
   #recordedModel: string | undefined;
   #recordedPrompt: { readonly cwd: string; readonly text: string } | undefined;
   #mode: PermissionMode;
+  /** By a command in this conversation; what the declaration names was chosen before it. */
   #chosenModel: string | undefined;
+  #chosenEffort: Effort | undefined;
+  #recordedEffort: Effort | undefined;
+  #fast: boolean;
   #resolved: { readonly name: string | undefined; readonly model: Model } | undefined;
   #turn: Promise<void> = Promise.resolve();
 
@@ -74,9 +82,16 @@ export class Conversation {
     this.#newTape = options.newTape;
     this.#tape = tape;
     this.#mode = declaration.mode;
-    this.#chosenModel = declaration.agent.model;
+    this.#fast = declaration.agent.fast === true;
     this.#scratchName = `crab-${tape.header.id}`;
     this.#load();
+    this.spending = new Spending({
+      ledger: host.ledger,
+      limits: declaration.limits.budget ?? {},
+      now: () => host.clock.now(),
+      identity: () => this.identity,
+      tape: () => this.#tape,
+    });
   }
 
   #load(): void {
@@ -93,6 +108,7 @@ export class Conversation {
     this.#view = history.view;
     this.#state = history.state;
     this.#recordedModel = history.model;
+    this.#recordedEffort = history.effort;
     this.#recordedPrompt = history.prompt;
     for (const rule of history.grants)
       this.#gate.allow({ decision: 'allow', text: rule, source: 'an answer of this session' });
@@ -145,11 +161,42 @@ export class Conversation {
 
   /** The model for the next request: what the person chose, what the session used, or the default. */
   async model(): Promise<Model> {
-    const name = this.#chosenModel ?? this.#recordedModel;
+    const { agent } = this.declaration;
+    const chosen = this.#chosenModel ?? this.#planModel ?? agent.model;
+    const name = chosen ?? this.#recordedModel ?? agent.defaults?.model;
     // Asked before every request; one that could not be found is looked for again.
     if (this.#resolved === undefined || this.#resolved.name !== name)
       this.#resolved = { name, model: await this.#host.models.resolve(name) };
     return this.#resolved.model;
+  }
+
+  /** The model that only the mode is the reason for. */
+  get #planModel(): string | undefined {
+    if (this.#mode !== 'plan' || this.#chosenModel !== undefined) return undefined;
+    return this.declaration.agent.planModel;
+  }
+
+  get effort(): Effort | undefined {
+    const { agent } = this.declaration;
+    return this.#chosenEffort ?? agent.effort ?? this.#recordedEffort ?? agent.defaults?.effort;
+  }
+
+  get fast(): boolean {
+    return this.#fast;
+  }
+
+  /** How the next request is asked, noted on the tape where it is another way than before. */
+  style(): RequestStyle {
+    const { effort } = this;
+    if (effort !== undefined && effort !== this.#recordedEffort) {
+      this.#recordedEffort = effort;
+      this.#before.push({ type: 'thinking_level_change', thinkingLevel: effort });
+    }
+    return {
+      conversation: this.#tape.header.id,
+      ...(effort !== undefined && { effort }),
+      ...(this.#fast && { fast: true }),
+    };
   }
 
   readonly journal: Journal = {
@@ -189,8 +236,9 @@ export class Conversation {
     return text;
   }
 
-  /** Notes the model that the next message comes from, when it is another than before. */
+  /** Notes the model that the next message comes from, when it is another than before; one of a mode is not kept. */
   useModel({ info }: Model): void {
+    if (this.#planModel !== undefined) return;
     const name = `${info.provider}/${info.id}`;
     if (this.#recordedModel === name) return;
     this.#recordedModel = name;
@@ -225,6 +273,18 @@ export class Conversation {
       case 'setModel':
         await this.#host.models.resolve(control.model);
         this.#chosenModel = control.model;
+        return;
+      case 'setEffort': {
+        const effort = EFFORTS.find((known) => known === control.effort);
+        if (effort === undefined)
+          throw new CrabError('usage', `There is no effort ${control.effort}.`, {
+            hint: `Use one of ${EFFORTS.join(', ')}.`,
+          });
+        this.#chosenEffort = effort;
+        return;
+      }
+      case 'setFast':
+        this.#fast = control.fast;
         return;
       case 'setName':
         return this.#tape.append([{ type: 'session_info', name: control.name }]).synced;

@@ -3,6 +3,7 @@
 
 import type { Message } from '../core/message.ts';
 import { userMessage } from '../core/message.ts';
+import type { Effort } from '../core/model.ts';
 import type { Entry, EntryBody } from '../core/tape.ts';
 import { createView, type View } from '../engine/view.ts';
 
@@ -28,6 +29,7 @@ export interface History {
   readonly state: Map<string, unknown>;
   readonly grants: string[];
   readonly model: string | undefined;
+  readonly effort: Effort | undefined;
   readonly prompt: RecordedPrompt | undefined;
 }
 
@@ -36,6 +38,9 @@ const GRANT = 'crab.grant';
 const ANCHOR = 'crab.anchor';
 const SHELL = 'crab.shell';
 const PROMPT = 'crab.prompt';
+
+/** From the least to the most. */
+export const EFFORTS = ['off', 'low', 'medium', 'high', 'max'] as const satisfies readonly Effort[];
 
 const custom = (customType: string, data: unknown): EntryBody => ({ type: 'custom', customType, data });
 
@@ -49,12 +54,15 @@ export const promptEntry = (prompt: RecordedPrompt): EntryBody => custom(PROMPT,
 export function readHistory(branch: readonly Entry[]): History {
   let view = createView();
   let model: string | undefined;
+  let effort: Effort | undefined;
   let prompt: RecordedPrompt | undefined;
   const state = new Map<string, unknown>();
   const grants: string[] = [];
   for (const entry of branch) {
     if (entry.type === 'message') view.add(entry.message);
     else if (entry.type === 'model_change') model = `${entry.provider}/${entry.modelId}`;
+    else if (entry.type === 'thinking_level_change')
+      effort = EFFORTS.find((known) => known === entry.thinkingLevel) ?? effort;
     else if (entry.type === 'custom') {
       const data = entry.data as Record<string, unknown>;
       const timestamp = Date.parse(entry.timestamp);
@@ -65,7 +73,7 @@ export function readHistory(branch: readonly Entry[]): History {
       else if (entry.customType === ANCHOR) view = viewAfter(data as unknown as Anchor, timestamp);
     }
   }
-  return { view, state, grants, model, prompt };
+  return { view, state, grants, model, effort, prompt };
 }
 
 /** The view that begins at an anchor: what came before stays on the tape and leaves the model's sight. */

@@ -5,6 +5,7 @@ import type { Extension } from '../core/extension.ts';
 import type { Clock, Exec, Files } from '../core/host.ts';
 import type { Models } from '../core/model.ts';
 import type { Tapes } from '../core/tape.ts';
+import type { Ledger } from '../parts/usage/ledger.ts';
 
 /** Folders for output that is too long to show, each made on first use with mode 0700. */
 export interface Scratch {
@@ -20,6 +21,8 @@ export interface RuntimeHost {
   /** ULIDs. */
   readonly newId: () => string;
   readonly models: Models;
+  /** Where every request is written down, and what others spent is read. */
+  readonly ledger: Ledger;
   readonly tapes: Tapes;
   /** For conversations that leave nothing behind. */
   readonly memoryTapes: Tapes;

@@ -114,6 +114,9 @@ function commandContext({ conversation, catalogue }: Line): CommandContext {
       const { info } = await conversation.model();
       return `${info.provider}/${info.id}`;
     },
+    effort: () => conversation.effort,
+    fast: () => conversation.fast,
+    usage: async () => conversation.spending.usage(),
     control: (control: Control) => conversation.control(control),
   };
 }

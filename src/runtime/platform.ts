@@ -51,6 +51,7 @@ export function createPlatform(host: RuntimeHost): Platform {
       const all = [...opened.values()];
       opened.clear();
       const results = await Promise.allSettled(all.map(({ conversation }) => conversation.close()));
+      host.ledger.flush();
       for (const result of results) if (result.status === 'rejected') throw result.reason;
     },
   };

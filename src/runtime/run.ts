@@ -1,7 +1,7 @@
 // A prompt for the model: gathers what this conversation gives a run (model, tools, gate, tape, questions) and hands
 // it to the engine. The model is found before anything is written, so that a missing key leaves nothing behind.
 
-import type { Event } from '../core/event.ts';
+import type { Event, RunEnd } from '../core/event.ts';
 import { messageText, type UserMessage } from '../core/message.ts';
 import type { ToolSchema } from '../core/model.ts';
 import type { Question } from '../core/question.ts';
@@ -41,20 +41,16 @@ export async function* runPrompt(run: PromptRun): AsyncGenerator<readonly Event[
       session,
       cwd,
       model: { provider, id },
+      ...(model.credential !== undefined && { credential: model.credential }),
       mode,
       tools: offered.schemas.map((tool) => tool.name),
     },
   ];
   const { declaration } = conversation;
-  if (declaration.limits.budgetUsd !== undefined && model.info.price === undefined) {
-    const text = `The price of ${provider}/${id} is not known, so the budget cannot stop this run.`;
-    yield [{ type: 'notice', level: 'warning', text }];
-  }
   const system = conversation.systemPrompt(() =>
     redact(composePrompt(declaration.instructions, catalogue.tools, catalogue.promptParts)),
   );
   conversation.useModel(model);
-  const { fallbackModel, effort } = declaration.agent;
   const spec: Query = {
     prompt: message,
     view: conversation.view,
@@ -64,21 +60,42 @@ export async function* runPrompt(run: PromptRun): AsyncGenerator<readonly Event[
     calls: (emit) => callEnvironment(run, offered.byName, emit),
     limits: declaration.limits,
     clock: host.clock,
-    model: () => conversation.model(),
+    model: async () => {
+      const next = await conversation.model();
+      conversation.useModel(next);
+      return next;
+    },
+    fallbacks: (declaration.agent.fallbackModels ?? []).map((name) => ({
+      name,
+      find: () => host.models.resolve(name),
+    })),
+    style: () => conversation.style(),
+    accounts: conversation.spending,
     beforeStop: (text) => beforeStop(run, text),
     signal,
-    ...(effort !== undefined && { effort }),
-    ...(fallbackModel !== undefined && { fallback: () => host.models.resolve(fallbackModel) }),
-    ...(structured !== undefined && { finish: { tool: structured.tool.name, value: structured.value } }),
+    ...(structured !== undefined && { finish: structured.finish }),
   };
   try {
     for await (const events of query(spec)) {
-      tell(run, events);
-      yield events;
+      const last = events.at(-1);
+      const all = last?.type === 'runEnd' ? [...complaints(host, last), ...events] : events;
+      tell(run, all);
+      yield all;
     }
   } finally {
     await host.sweep();
   }
+}
+
+/**
+ * By the end of a run its requests are in the ledger, or somebody is told why they are not. Whoever hears that the
+ * session could not be written knows enough of that disk.
+ */
+function complaints({ ledger }: RuntimeHost, last: RunEnd): readonly Event[] {
+  ledger.flush();
+  const text = ledger.complaint();
+  const isTold = last.error?.code === 'storage-full' || last.error?.code === 'storage-failed';
+  return text === undefined || isTold ? [] : [{ type: 'notice', level: 'warning', text }];
 }
 
 /** Extensions hear of events after the fact; what they make of them delays nobody. */

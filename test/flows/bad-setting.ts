@@ -131,7 +131,7 @@ export function assertRefused(exit: CrabExit, complaint: Complaint, { provider, 
 
 /** The session files below the home, by path. */
 export function sessions({ kept }: Setting): readonly string[] {
-  return kept().filter((path) => path.endsWith('.jsonl'));
+  return kept().filter((path) => path.includes('/sessions/') && path.endsWith('.jsonl'));
 }
 
 /** The messages of the one session: role and text, a result with a mark when it is an error. */

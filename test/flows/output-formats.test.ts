@@ -1,6 +1,7 @@
 // What a program reads: the three formats as the binary writes them, and that none of them calls a failure a success.
 
 import assert from 'node:assert/strict';
+import { test } from 'node:test';
 import type { Reply } from '../../src/dev/scenario.ts';
 import {
   type FlowWire,
@@ -85,6 +86,14 @@ function rounded(line: Line): Line {
   );
 }
 
+/** A request's times, which differ from run to run, are checked for what they must be. */
+function withoutTimes(line: Line): Line {
+  if (line['subtype'] !== 'request_end') return line;
+  const { ttft_ms, tokens_per_second, ...rest } = line;
+  assert.ok(Number(ttft_ms) >= 0 && Number(tokens_per_second) > 0, JSON.stringify(line));
+  return rest;
+}
+
 onEachWire('text: the last answer, with one line end', async (wire) => {
   const script = [READ, { text: 'two\nlines\n\n' }];
   await using at = await journey(wire, { script, files: FILES });
@@ -123,13 +132,26 @@ onEachWire('stream-json: one line for each thing that happened', async (wire) =>
     parent_tool_use_id: null,
     session_id,
   });
-  const lines = linesOf(exit).map(steady);
+  const lines = linesOf(exit).map(steady).map(withoutTimes);
   const ids = lines.flatMap((line) => (line['type'] === 'assistant' ? [Object(line['message']).id] : []));
   const context = {
     type: 'system',
     subtype: 'context_usage',
     tokens: 1520,
     window: WINDOWS[wire],
+    session_id,
+  };
+  const request = {
+    type: 'system',
+    subtype: 'request_end',
+    provider: wire,
+    model: MODELS[wire],
+    cause: 'turn',
+    outcome: 'done',
+    error_status: null,
+    usage: API_USAGE,
+    cost_usd: COST[wire],
+    priced: 'table',
     session_id,
   };
   const tool_result = { type: 'tool_result', tool_use_id: 'call_1_1', content: '1\thello', is_error: false };
@@ -143,8 +165,20 @@ onEachWire('stream-json: one line for each thing that happened', async (wire) =>
       model: MODELS[wire],
       provider: wire,
       permissionMode: 'default',
-      slash_commands: ['help', 'tools', 'handoff', 'new', 'name', 'model', 'mode', 'status'],
-      apiKeySource: 'none',
+      slash_commands: [
+        'help',
+        'tools',
+        'handoff',
+        'new',
+        'name',
+        'model',
+        'effort',
+        'fast',
+        'mode',
+        'status',
+        'usage',
+      ],
+      apiKeySource: wire === 'anthropic' ? 'ANTHROPIC_API_KEY' : 'OPENAI_API_KEY',
       output_style: 'default',
       agents: ['crab'],
       skills: [],
@@ -159,9 +193,11 @@ onEachWire('stream-json: one line for each thing that happened', async (wire) =>
       'tool_use',
       0,
     ),
+    rounded(request),
     context,
     { type: 'user', message: { role: 'user', content: [tool_result] }, parent_tool_use_id: null, session_id },
     message([{ type: 'text', text: 'It says hello.' }], 'end_turn', 1),
+    rounded(request),
     context,
     rounded(expectedResult(wire, header.id)),
   ]);
@@ -357,8 +393,18 @@ onEachWire('--json-schema @FILE: text mode prints the value alone', async (wire)
   assert.deepEqual(exit, { code: 0, signal: null, stdout: `${JSON.stringify(VALUE)}\n`, stderr: '' });
 });
 
-onEachWire('--json-schema: a model that only talks is told to give the value', async (wire) => {
-  await using at = await journey(wire, { script: [{ text: 'One line.' }, answer(VALUE)] });
+test('--json-schema: a model that only talks is made to call the tool', async () => {
+  await using at = await journey('openai', { script: [{ text: 'One line.' }, answer(VALUE)] });
+  const args = ['-p', 'count', '--model', 'gpt-4o-unknown', '--json-schema', JSON.stringify(SCHEMA)];
+  const exit = await at.run([...args, '--output-format', 'json']);
+  assert.deepEqual(resultOf(exit)['structured_output'], VALUE);
+  const choice = at.provider.requests.at(-1)?.body?.['tool_choice'];
+  assert.deepEqual(choice, { type: 'function', function: { name: 'structured_output' } });
+});
+
+test('--json-schema: one that answers in a shape is asked to, and its text is the value', async () => {
+  const script = [{ text: 'One line.' }, { text: 'One.' }, { text: JSON.stringify(VALUE) }];
+  await using at = await journey('anthropic', { script });
   const exit = await at.run([
     '-p',
     'count',
@@ -368,12 +414,17 @@ onEachWire('--json-schema: a model that only talks is told to give the value', a
     'json',
   ]);
   assert.deepEqual(resultOf(exit)['structured_output'], VALUE);
-  const choice = at.provider.requests.at(-1)?.body?.['tool_choice'];
-  const forced =
-    wire === 'anthropic'
-      ? { type: 'tool', name: 'structured_output' }
-      : { type: 'function', function: { name: 'structured_output' } };
-  assert.deepEqual(choice, forced);
+  const bodies = at.provider.requests
+    .map(({ body }) => body)
+    .filter((body) => body?.['messages'] !== undefined);
+  assert.deepEqual(
+    bodies.map((body) => [body?.['tool_choice'], Object(Object(body?.['output_config']).format).type]),
+    [
+      [undefined, undefined],
+      [undefined, 'json_schema'],
+      [undefined, 'json_schema'],
+    ],
+  );
 });
 
 onEachWire('--json-schema: a value of another kind than an object comes out as it is', async (wire) => {

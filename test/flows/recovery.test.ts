@@ -299,7 +299,10 @@ onEachWire(
     await using at = await journey(wire, { script: [{ ...LOOK, repeat: 2 }, { text: 'Done.' }] });
     const exit = await at.run(['-p', 'look', '--max-budget-usd', '1']);
     assert.deepEqual({ code: exit.code, asked: at.asked().length }, { code: 5, asked: 1 });
-    assert.match(exit.stderr, /The budget is used up: \$\d\.\d+ of \$1\. \[budget-exhausted\]/);
+    assert.match(
+      exit.stderr,
+      /The budget for this run is used up: \$\d\.\d+ of \$1\.0000\. \[budget-exhausted\]/,
+    );
     const more = await at.run(['-p', 'go on', '--continue', '--max-budget-usd', '100']);
     assert.deepEqual({ code: more.code, stdout: more.stdout }, { code: 0, stdout: 'Done.\n' });
     assert.deepEqual(at.asked().at(-1)?.messages.slice(0, 4), [

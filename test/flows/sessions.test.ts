@@ -1,7 +1,7 @@
 // Which session a run goes on with, who may have it, and what of it a later process finds again.
 
 import assert from 'node:assert/strict';
-import { mkdir, rename, stat } from 'node:fs/promises';
+import { mkdir, readFile, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Reply } from '../../src/dev/scenario.ts';
@@ -201,11 +201,14 @@ onEachWire('ways to choose a session exclude each other', async (wire) => {
   assert.match(exit.stderr, /--continue and --no-session cannot be used together/);
 });
 
-onEachWire('--no-session leaves no file behind', async (wire) => {
+onEachWire('--no-session leaves nothing of what was said behind, only what it cost', async (wire) => {
   await using at = await talk(wire);
   const exit = await at.run(['-p', 'hello', '--no-session']);
   assert.deepEqual(exit, { code: 0, signal: null, stdout: 'One.\n', stderr: '' });
-  assert.deepEqual(await filesBelow(at.work.home), []);
+  const [ledger = '', ...others] = await filesBelow(at.work.home);
+  assert.match(ledger, /\/\.crab\/usage\/[\d-]+\.jsonl$/);
+  assert.doesNotMatch(await readFile(ledger, 'utf8'), /hello|One\./);
+  assert.deepEqual(others, []);
   assert.deepEqual(await filesBelow(at.work.path), []);
 });
 

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import type { Limits } from '../../src/core/agent.ts';
 import type { Event, RunEnd } from '../../src/core/event.ts';
 import type { Extension } from '../../src/core/extension.ts';
+import type { Clock } from '../../src/core/host.ts';
 import { type Message, type ToolResultMessage, userMessage } from '../../src/core/message.ts';
 import type { Model } from '../../src/core/model.ts';
 import type { GateRequest, Verdict } from '../../src/core/permission.ts';
@@ -55,7 +56,11 @@ export interface TestRun {
   readonly history?: readonly Message[];
   readonly extensions?: readonly Extension[];
   readonly limits?: Limits;
-  readonly fallback?: Model;
+  /** By name; one that throws cannot be used. */
+  readonly fallbacks?: Readonly<Record<string, () => Model>>;
+  readonly accounts?: Query['accounts'];
+  readonly style?: () => ReturnType<NonNullable<Query['style']>>;
+  readonly clock?: Clock;
   readonly signal?: AbortSignal;
   readonly finish?: Query['finish'];
   gate?(request: GateRequest): Verdict;
@@ -91,10 +96,15 @@ export async function runQuery(run: TestRun): Promise<Ran> {
     tools: tools.map(({ name, description, input }) => ({ name, description, input })),
     calls: () => environmentOf(run, tools),
     limits: run.limits ?? {},
-    clock: virtualClock(),
+    clock: run.clock ?? virtualClock(),
     model: async () => run.model,
     signal: run.signal ?? new AbortController().signal,
-    ...(run.fallback && { fallback: async () => run.fallback as Model }),
+    fallbacks: Object.entries(run.fallbacks ?? {}).map(([name, find]) => ({
+      name,
+      find: async () => find(),
+    })),
+    ...(run.accounts && { accounts: run.accounts }),
+    ...(run.style && { style: run.style }),
     ...(run.finish && { finish: run.finish }),
     beforeStop: async (text) => {
       for (const extension of run.extensions ?? []) {

@@ -209,6 +209,21 @@ suite('print: text', () => {
   });
 });
 
+suite('print: the bill of a request', () => {
+  const isTold = async (more: Setup): Promise<boolean> => {
+    const options = setup(more);
+    await runPrint(options);
+    return /claude-test, turn: 1600 in/.test(options.stderr.text());
+  };
+
+  test('is told to those who asked for all of it, and to nobody else', async () => {
+    assert.deepEqual(
+      [await isTold({ verbose: true }), await isTold({ stderr: memorySink({ terminal: true }) })],
+      [true, false],
+    );
+  });
+});
+
 suite('print: JSON', () => {
   test('json is the result as one object', async () => {
     const options = setup({ format: 'json' });
@@ -240,10 +255,10 @@ suite('print: JSON', () => {
     assert.deepEqual(types, [
       ['system'],
       ['system'],
-      ['assistant'],
+      ['assistant', 'system'],
       ['system'],
       ['user'],
-      ['assistant'],
+      ['assistant', 'system'],
       ['system', 'result'],
     ]);
     assert.equal(options.stderr.text(), '');

@@ -81,6 +81,9 @@ export function createTextPrinter({ stdout, stderr, verbose }: TextOptions): Pri
       case 'notice':
         if (event.level === 'warning' || activity) layout.line('err', eventText(event, errLook));
         return;
+      case 'requestEnd':
+        if (verbose) layout.line('err', eventText(event, errLook));
+        return;
       case 'permissionDenied':
         layout.line('err', eventText(event, errLook));
         return;

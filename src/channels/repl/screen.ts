@@ -101,6 +101,7 @@ export function createScreen(stdout: Sink): Screen {
         stream('answer', stdout.isTerminal ? visible(event.delta) : event.delta);
         return;
       case 'toolOutputDelta':
+      case 'requestEnd':
       case 'question':
         return;
       case 'runEnd':

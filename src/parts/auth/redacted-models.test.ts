@@ -165,6 +165,7 @@ test('a model that is found twice is the same model, and one that is not found s
         if (name === undefined) return model;
         throw new CrabError('model-unknown', `no ${name}`);
       },
+      list: async () => [],
     },
     knowing(),
   );

@@ -16,10 +16,28 @@ export function redactedModels(models: Models, secrets: Secrets): Models {
       } catch (thrown) {
         throw await redactedError(asCrabError(thrown), secrets);
       }
-      const redacted = known.get(model) ?? { ...model, stream: redactedStream(model.stream, secrets) };
+      const redacted = known.get(model) ?? redactedModel(model, secrets);
       known.set(model, redacted);
       return redacted;
     },
+    async list(provider) {
+      try {
+        return redactedValue(await models.list(provider), secrets.redact);
+      } catch (thrown) {
+        throw await redactedError(asCrabError(thrown), secrets);
+      }
+    },
+  };
+}
+
+/** What is known of a model may grow, so its facts are not copied. */
+function redactedModel(model: Model, secrets: Secrets): Model {
+  return {
+    ...model,
+    get info() {
+      return model.info;
+    },
+    stream: redactedStream(model.stream, secrets),
   };
 }
 

@@ -3,9 +3,8 @@
 
 import type { Credential } from '../../core/credential.ts';
 import type { Clock } from '../../core/host.ts';
-import type { Model } from '../../core/model.ts';
+import type { Model, ModelFacts } from '../../core/model.ts';
 import { below, type Endpoint, type Environment } from './endpoint.ts';
-import { factsOf } from './facts.ts';
 import type { Health } from './health.ts';
 import type { Http, HttpLimits } from './http.ts';
 import { limitsFor } from './limits.ts';
@@ -17,6 +16,10 @@ import type { Wire } from './wire.ts';
 export interface ModelSetup {
   readonly row: ProviderRow;
   readonly id: string;
+  /** What is known of the model before its server is asked. */
+  readonly facts: ModelFacts;
+  /** Whether its server runs on this machine. */
+  readonly local: boolean;
   readonly endpoint: Endpoint;
   /** Undefined for a server that needs none. */
   readonly credential: Credential | undefined;
@@ -64,8 +67,9 @@ export async function createModel(setup: ModelSetup): Promise<Model> {
       provider: row.name,
       id,
       api: wire.api,
-      ...factsOf(vendorId(row, id)),
+      ...setup.facts,
       ...(wire.structured === true && { structured: true }),
+      ...(setup.local && { local: true }),
     },
     ...answers,
     ...(credential !== undefined && { credential: credential.source }),
@@ -73,7 +77,7 @@ export async function createModel(setup: ModelSetup): Promise<Model> {
 }
 
 /** What is spoken at an address: a provider's own hosts understand all that it does. */
-function dialectOf(row: ProviderRow, id: string, { baseUrl, moved }: Endpoint): Dialect {
+export function dialectOf(row: ProviderRow, id: string, { baseUrl, moved }: Endpoint): Dialect {
   const other = row.others?.find(({ ids }) => ids.test(id));
   if (other !== undefined) return other.dialect;
   if (row.moved === undefined || !moved || baseUrl.host === new URL(row.baseUrl).host) return row.dialect;
@@ -81,9 +85,8 @@ function dialectOf(row: ProviderRow, id: string, { baseUrl, moved }: Endpoint): 
 }
 
 async function createWire(setup: ModelSetup): Promise<Wire> {
-  const { row, id: model, endpoint, random } = setup;
-  const family = vendorId(row, model);
-  const facts = factsOf(family);
+  const { row, id: model, facts, endpoint, random } = setup;
+  const family = row.vendorId?.exec(model)?.[1] ?? model;
   const provider = row.name;
   const dialect = dialectOf(row, model, endpoint);
   switch (dialect.wire) {
@@ -116,11 +119,6 @@ async function createWire(setup: ModelSetup): Promise<Wire> {
       return createGeminiWire({ provider, model, facts, dialect, random });
     }
   }
-}
-
-/** What the model's vendor calls it, by which its facts are found. */
-function vendorId(row: ProviderRow, id: string): string {
-  return row.vendorId?.exec(id)?.[1] ?? id;
 }
 
 /** Compression would only delay the small pieces that a stream is made of. */

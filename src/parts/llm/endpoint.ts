@@ -15,15 +15,27 @@ export interface Endpoint {
 
 /** Throws `usage`. */
 export function endpointOf(row: ProviderRow, env: Environment, credential?: Credential): Endpoint {
-  const own = row.baseUrlKey === undefined ? undefined : env[row.baseUrlKey];
-  const moved = isSet(own);
-  const baseUrl = moved ? parseBaseUrl(own, row.baseUrlKey ?? '', row) : placedUrl(row, env, credential);
+  const { baseUrl, moved } = addressOf(row, env, credential);
   return { baseUrl: below(baseUrl, accountPath(row, env, credential)), moved };
+}
+
+function addressOf(row: ProviderRow, env: Environment, credential: Credential | undefined): Endpoint {
+  const { baseUrlKey: key, hostKey } = row;
+  const own = key === undefined ? undefined : env[key];
+  if (key !== undefined && isSet(own)) return { baseUrl: parseBaseUrl(own, key, row), moved: true };
+  const host = hostKey === undefined ? undefined : env[hostKey];
+  if (hostKey !== undefined && isSet(host)) return { baseUrl: parseHost(host, hostKey, row), moved: true };
+  if (row.ownUrl) return { baseUrl: new URL(row.baseUrl), moved: true };
+  return { baseUrl: placedUrl(row, env, credential), moved: false };
 }
 
 /** Whether a request to this provider could be made at all, as far as somebody has said so. */
 export function hasAccess(row: ProviderRow, env: Environment, credentials: Credentials): boolean {
-  return credentials.has({ provider: row.name, scheme: row.auth }) || (row.keyless && isMoved(row, env));
+  return hasCredential(row, credentials) || (row.keyless && isMoved(row, env));
+}
+
+export function hasCredential({ name, auth }: ProviderRow, credentials: Credentials): boolean {
+  return credentials.has({ provider: name, scheme: auth });
 }
 
 /** Whether this provider is one to take when nobody names any. */
@@ -34,11 +46,11 @@ export function isOffered(row: ProviderRow, env: Environment, credentials: Crede
 
 /** A server of one's own needs no key. */
 export function isKeyless(row: ProviderRow, env: Environment): boolean {
-  return row.local === true || (row.keyless && isMoved(row, env));
+  return row.auth.kind === 'none' || row.local === true || (row.keyless && isMoved(row, env));
 }
 
-function isMoved({ baseUrlKey }: ProviderRow, env: Environment): boolean {
-  return baseUrlKey !== undefined && isSet(env[baseUrlKey]);
+function isMoved({ ownUrl, baseUrlKey }: ProviderRow, env: Environment): boolean {
+  return ownUrl === true || (baseUrlKey !== undefined && isSet(env[baseUrlKey]));
 }
 
 /** Of so many providers each is named; of more, the first, which are those that most people have. */
@@ -55,7 +67,7 @@ export function missing(rows: readonly ProviderRow[], env: Environment): CrabErr
   const keys = named.flatMap(keysOf);
   const others = rows.length - named.length;
   const also = named
-    .filter(({ keyless }) => keyless)
+    .filter(({ keyless, baseUrlKey }) => keyless && baseUrlKey !== undefined)
     .map(({ baseUrlKey }) => `${baseUrlKey} for a local server`);
   const where = others === 0 ? '' : ` \`${GUIDE}\` lists ${others} providers more.`;
   const settable = [...(empty.length > 0 ? empty : keys), ...also];
@@ -81,10 +93,12 @@ function isSet(value: string | undefined): value is string {
   return value !== undefined && value.trim() !== '';
 }
 
-/** `from` is where the text was found, for errors. */
-function parseBaseUrl(text: string, from: string, row: ProviderRow): URL {
-  const trimmed = text.trim();
-  const url = URL.canParse(trimmed) ? new URL(trimmed) : undefined;
+/** Throws `usage`. `from` is where the text was found, for errors. */
+export function parseBaseUrl(text: string, from: string, row: ProviderRow): URL {
+  return checked(parse(text.trim()), from, row);
+}
+
+function checked(url: URL | undefined, from: string, row: ProviderRow): URL {
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
     throw new CrabError('usage', `${from} is not an http or https URL.`, {
       hint: `Set it to an address such as ${row.baseUrl}.`,
@@ -99,6 +113,26 @@ function parseBaseUrl(text: string, from: string, row: ProviderRow): URL {
   url.hash = '';
   url.pathname = withoutEndpoint(url.pathname, row.endpoints);
   return url;
+}
+
+function parse(text: string): URL | undefined {
+  return URL.canParse(text) ? new URL(text) : undefined;
+}
+
+/**
+ * The address of a server, as its own variable has it: a scheme, a port and a path may be missing, and where it listens on
+ * every address, this machine is asked (ollama's `OLLAMA_HOST`).
+ */
+function parseHost(given: string, from: string, row: ProviderRow): URL {
+  const text = given.trim();
+  const usual = new URL(row.baseUrl);
+  const whole = /^[a-z]+:\/\//i.test(text);
+  const url = parse(whole ? text : `http://${text.startsWith(':') ? `${usual.hostname}${text}` : text}`);
+  if (url === undefined) return checked(url, from, row);
+  if (!whole && !/:\d+(?:\/|$)/.test(text)) url.port = usual.port;
+  if (url.hostname === '0.0.0.0' || url.hostname === '[::]') url.hostname = usual.hostname;
+  if (url.pathname === '/') url.pathname = usual.pathname;
+  return checked(url, from, row);
 }
 
 /** The path without trailing slashes and without the endpoint that it was copied with. */
@@ -116,4 +150,11 @@ export function below(baseUrl: URL, path: string): URL {
   if (query !== undefined)
     for (const [key, value] of new URLSearchParams(query)) url.searchParams.set(key, value);
   return url;
+}
+
+/** The address of what stands beside a version of an API, not below it. */
+export function besideVersion(baseUrl: URL, path: string): URL {
+  const root = new URL(baseUrl);
+  root.pathname = root.pathname.replace(/\/v\d+\/*$/, '');
+  return below(root, path);
 }

@@ -1,66 +1,92 @@
-// What is known of models: context window, longest output and price, as their vendors list them. A model that
-// is not here works all the same: its window is unknown and its cost counts as zero. Prices are those of short
-// prompts; the surcharge that some models have beyond 200,000 or 272,000 tokens is not in the table.
+// Finds what the catalogue knows of a model under the name that a seller gives it. The same Claude is
+// `claude-sonnet-4-5-20250929`, `claude-sonnet-4-5@20250929` (Vertex), `us.anthropic.claude-sonnet-4-5-20250929-v1:0`
+// (Bedrock) and `anthropic/claude-sonnet-4.5` (OpenRouter). A model that is not there works all the same.
 
+import type { ModelFacts } from '../../core/model.ts';
 import type { Price } from '../../core/usage.ts';
+import { CATALOGUE, type Section } from './catalogue.ts';
 
-export interface ModelFacts {
-  /** Tokens. */
-  readonly contextWindow?: number;
-  readonly maxOutput?: number;
-  readonly price?: Price;
+export type { ModelFacts } from '../../core/model.ts';
+
+export const FREE: Price = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+
+/** `seller` is the section of the catalogue that lists the models of whoever is asked, if there is one. */
+export function factsOf(id: string, seller?: string): ModelFacts {
+  const name = read(id);
+  const own = seller === undefined ? undefined : sectionOf(seller);
+  const sold = own && (entry(own, id) ?? entry(own, name.plain));
+  const { price, ...rest } = sold ?? elsewhere(name.plain);
+  const asked = name.free ? FREE : name.variant ? undefined : price && scaled(price, name.factor);
+  return asked === undefined ? rest : { ...rest, price: asked };
 }
 
+/** The names of all models that a seller's section lists. */
+export function namesOf(seller: string): readonly string[] {
+  return Object.keys(sectionOf(seller)?.models ?? {});
+}
+
+function elsewhere(name: string): ModelFacts {
+  for (const section of Object.values(CATALOGUE)) {
+    const facts = entry(section, name);
+    if (facts === undefined) continue;
+    if (section.closed) return facts;
+    const { price: _, ...rest } = facts;
+    return rest;
+  }
+  return {};
+}
+
+interface Name {
+  /** As the vendor writes it, without a date. */
+  readonly plain: string;
+  /** What the place where it runs makes of the price. */
+  readonly factor: number;
+  /** OpenRouter sells variants (`:free`, `:nitro`) at prices of their own. */
+  readonly variant: boolean;
+  readonly free: boolean;
+}
+
+const BEDROCK = /^(?:([a-z-]+)\.)?anthropic\.(claude-.+?)(?:-v\d+(?::\d+)*(?::\d+k)?)?$/;
 const DATED = /-(?:\d{8}|\d{4}-\d{2}-\d{2}|latest)$/;
+/** What Bedrock adds for keeping a request within a part of the world, for Claude 4.5 and later. */
+const REGIONAL = 1.1;
+const BEFORE_REGIONAL = /^claude-(?:opus|sonnet)-4(?:-[01])?$/;
 
-/** The facts of a model; those of `name` hold for `name-20250929` and `name-latest` too. */
-export function factsOf(id: string): ModelFacts {
-  const name = id.replace(DATED, '');
-  return Object.hasOwn(FACTS, name) ? (FACTS[name] ?? {}) : {};
+function read(id: string): Name {
+  const last = id.slice(id.lastIndexOf('/') + 1);
+  const bedrock = BEDROCK.exec(last);
+  if (bedrock !== null) {
+    const [, region, model = ''] = bedrock;
+    const plain = model.replace(DATED, '');
+    const global = region === undefined || region === 'global' || BEFORE_REGIONAL.test(plain);
+    return { plain, factor: global ? 1 : REGIONAL, variant: false, free: false };
+  }
+  const [base = '', variant] = (last.split('@')[0] ?? '').split(':');
+  const dashed = base.startsWith('claude-') ? base.replaceAll('.', '-') : base;
+  return {
+    plain: dashed.replace(DATED, ''),
+    factor: 1,
+    variant: variant !== undefined,
+    free: variant === 'free',
+  };
 }
 
-const K = 1000;
-const M = 1_000_000;
+function scaled(price: Price, factor: number): Price {
+  if (factor === 1) return price;
+  const times = (rate: number) => Math.round(rate * factor * 1e6) / 1e6;
+  return {
+    input: times(price.input),
+    output: times(price.output),
+    cacheRead: times(price.cacheRead),
+    cacheWrite: times(price.cacheWrite),
+    ...(price.above && { above: { ...price.above, price: scaled(price.above.price, factor) } }),
+  };
+}
 
-const FACTS: Readonly<Record<string, ModelFacts>> = {
-  'claude-fable-5': facts(M, 128 * K, [10, 50, 1, 12.5]),
-  'claude-fable-5-1': { contextWindow: M, maxOutput: 128 * K },
-  'claude-opus-5-5': facts(M, 128 * K, [4, 20, 0.2, 5]),
-  'claude-opus-5': facts(M, 128 * K, [5, 25, 0.5, 6.25]),
-  'claude-opus-4-8': facts(M, 128 * K, [5, 25, 0.5, 6.25]),
-  'claude-opus-4-7': facts(M, 128 * K, [5, 25, 0.5, 6.25]),
-  'claude-opus-4-6': facts(M, 128 * K, [5, 25, 0.5, 6.25]),
-  'claude-opus-4-5': facts(200 * K, 64 * K, [5, 25, 0.5, 6.25]),
-  'claude-opus-4-1': facts(200 * K, 32 * K, [15, 75, 1.5, 18.75]),
-  'claude-sonnet-5-5': facts(M, 128 * K, [2, 10, 0.2, 2.5]),
-  'claude-sonnet-5': facts(M, 128 * K, [2, 10, 0.2, 2.5]),
-  'claude-sonnet-4-6': facts(M, 64 * K, [3, 15, 0.3, 3.75]),
-  'claude-sonnet-4-5': facts(200 * K, 64 * K, [3, 15, 0.3, 3.75]),
-  'claude-sonnet-4': facts(200 * K, 64 * K, [3, 15, 0.3, 3.75]),
-  'claude-haiku-5-5': { contextWindow: M, maxOutput: 128 * K },
-  'claude-haiku-4-5': facts(200 * K, 64 * K, [1, 5, 0.1, 1.25]),
-  'gpt-6.2-sol': facts(1_050_000, 128 * K, [2, 10, 0.1, 2.5]),
-  'gpt-6-sol': facts(1_050_000, 128 * K, [2, 10, 0.2, 2.5]),
-  'gpt-5.5': facts(1_050_000, 128 * K, [5, 30, 0.5, 5]),
-  'gpt-5.4': facts(1_050_000, 128 * K, [2.5, 15, 0.25, 2.5]),
-  'gpt-5.4-mini': facts(400 * K, 128 * K, [0.75, 4.5, 0.075, 0.75]),
-  'gpt-5.2': facts(400 * K, 128 * K, [1.75, 14, 0.175, 1.75]),
-  'gpt-5.1': facts(400 * K, 128 * K, [1.25, 10, 0.125, 1.25]),
-  'gpt-5': facts(400 * K, 128 * K, [1.25, 10, 0.125, 1.25]),
-  'gpt-5-mini': facts(400 * K, 128 * K, [0.25, 2, 0.025, 0.25]),
-  'gpt-5-nano': facts(400 * K, 128 * K, [0.05, 0.4, 0.005, 0.05]),
-  'gpt-4.1': facts(1_047_576, 32_768, [2, 8, 0.5, 2]),
-  'gpt-4.1-mini': facts(1_047_576, 32_768, [0.4, 1.6, 0.1, 0.4]),
-  'gpt-4o': facts(128 * K, 16_384, [2.5, 10, 1.25, 2.5]),
-  'gpt-4o-mini': facts(128 * K, 16_384, [0.15, 0.6, 0.075, 0.15]),
-  o3: facts(200 * K, 100 * K, [2, 8, 0.5, 2]),
-  'o4-mini': facts(200 * K, 100 * K, [1.1, 4.4, 0.275, 1.1]),
-};
+function sectionOf(seller: string): Section | undefined {
+  return Object.hasOwn(CATALOGUE, seller) ? CATALOGUE[seller] : undefined;
+}
 
-function facts(
-  contextWindow: number,
-  maxOutput: number,
-  [input, output, cacheRead, cacheWrite]: readonly [number, number, number, number],
-): ModelFacts {
-  return { contextWindow, maxOutput, price: { input, output, cacheRead, cacheWrite } };
+function entry({ models }: Section, name: string): ModelFacts | undefined {
+  return Object.hasOwn(models, name) ? models[name] : undefined;
 }

@@ -57,6 +57,8 @@ test('what is known of a model comes with it, also under a dated name', async ()
     contextWindow: 200_000,
     maxOutput: 64_000,
     price: { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 },
+    input: ['image', 'pdf'],
+    reasoning: true,
     structured: true,
   });
   const unknown = await testModels({ env: OPENAI }).resolve('openai/constructor');

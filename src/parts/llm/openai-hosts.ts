@@ -62,6 +62,8 @@ export const HOSTS: readonly ProviderRow[] = [
       exchange: 'key',
     },
     defaultModel: 'anthropic/claude-sonnet-5',
+    listsModels: true,
+    probe: 'list',
     headers: { 'x-title': 'Crab' },
     quirks: {
       streamUsage: false,

@@ -15,6 +15,9 @@ export const LOCAL_SERVERS: readonly ProviderRow[] = [
     baseUrl: 'http://127.0.0.1:11434/v1',
     keys: [],
     ...LOCAL,
+    hostKey: 'OLLAMA_HOST',
+    probe: 'ollama',
+    widen: 'start Ollama with OLLAMA_CONTEXT_LENGTH=32768 or more',
     quirks: {
       ...LOCAL_QUIRKS,
       efforts: { off: 'none' },
@@ -28,6 +31,8 @@ export const LOCAL_SERVERS: readonly ProviderRow[] = [
     name: 'lmstudio',
     baseUrl: 'http://127.0.0.1:1234/v1',
     ...LOCAL,
+    probe: 'lmstudio',
+    widen: 'load the model in LM Studio with a larger context length',
     quirks: { ...LOCAL_QUIRKS, toolChoice: 'required', responseFormat: 'json_schema' },
   }),
   // github.com/ggml-org/llama.cpp, tools/server: a named `tool_choice` is taken for `auto`.
@@ -35,6 +40,8 @@ export const LOCAL_SERVERS: readonly ProviderRow[] = [
     name: 'llamacpp',
     baseUrl: 'http://127.0.0.1:8080/v1',
     ...LOCAL,
+    probe: 'llamacpp',
+    widen: 'start llama-server with a larger --ctx-size',
     quirks: {
       ...LOCAL_QUIRKS,
       thinkingSwitch: 'chat_template_kwargs',
@@ -49,6 +56,8 @@ export const LOCAL_SERVERS: readonly ProviderRow[] = [
     name: 'vllm',
     baseUrl: 'http://127.0.0.1:8000/v1',
     ...LOCAL,
+    probe: 'list',
+    widen: 'start vLLM with a larger --max-model-len',
     quirks: {
       ...LOCAL_QUIRKS,
       maxTokensField: 'none',
@@ -63,6 +72,7 @@ export const LOCAL_SERVERS: readonly ProviderRow[] = [
     baseUrl: 'http://127.0.0.1:4000/v1',
     keyless: true,
     listsModels: true,
+    probe: 'litellm',
     quirks: { efforts: { off: 'none' }, documents: true, costField: 'cost' },
     where: [{ ids: /claude/, quirks: { cacheMarks: true } }],
   }),

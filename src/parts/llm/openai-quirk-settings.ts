@@ -4,6 +4,7 @@
 import { CrabError } from '../../core/errors.ts';
 import type { Effort } from '../../core/model.ts';
 import type { OpenAiQuirks } from './openai-quirks.ts';
+import type { AnthropicQuirks } from './provider-row.ts';
 
 type Accepted = 'switch' | 'text' | 'number' | 'efforts' | readonly string[];
 
@@ -56,21 +57,50 @@ export function quirksFromSettings(
   given: Readonly<Record<string, string | boolean>>,
   where: string,
 ): OpenAiQuirks {
+  return readQuirks(given, where, ACCEPTED, 'Chat Completions');
+}
+
+const ANTHROPIC: Readonly<Record<keyof AnthropicQuirks, Accepted>> = {
+  cacheTtl: ['5m', '1h'],
+  citations: 'switch',
+  files: 'switch',
+};
+
+/** As `quirksFromSettings`, for Anthropic's Messages API. */
+export function anthropicQuirksFromSettings(given: Given, where: string): AnthropicQuirks {
+  return readQuirks(given, where, ANTHROPIC, 'the Messages API');
+}
+
+type Given = Readonly<Record<string, string | boolean>>;
+
+/** Names are written as everything else in settings: `max_tokens_field`. */
+function readQuirks(
+  given: Given,
+  where: string,
+  known: Readonly<Record<string, Accepted>>,
+  of: string,
+): object {
   const quirks: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(given)) {
-    const accepted = Object.hasOwn(ACCEPTED, name) ? ACCEPTED[name as keyof OpenAiQuirks] : undefined;
+  for (const [written, value] of Object.entries(given)) {
+    const name = written.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+    const accepted = Object.hasOwn(known, name) ? known[name] : undefined;
     if (accepted === undefined)
-      throw new CrabError('usage', `${where}.${name} is no quirk of Chat Completions.`, {
-        hint: `There are ${QUIRK_NAMES.join(', ')}.`,
+      throw new CrabError('usage', `${where}.${written} is no quirk of ${of}.`, {
+        hint: `There are ${Object.keys(known).map(settingOf).join(', ')}.`,
       });
     const read = readValue(value, accepted);
     if (read === undefined)
-      throw new CrabError('usage', `${where}.${name} is ${JSON.stringify(value)}, which it cannot be.`, {
+      throw new CrabError('usage', `${where}.${written} is ${JSON.stringify(value)}, which it cannot be.`, {
         hint: `It is ${wanted(accepted)}.`,
       });
     quirks[name] = read;
   }
   return quirks;
+}
+
+/** How settings write the name of a quirk. */
+export function settingOf(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
 function readValue(value: string | boolean, accepted: Accepted): unknown {

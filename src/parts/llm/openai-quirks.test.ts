@@ -313,7 +313,7 @@ suite('quirks in settings', () => {
   });
 
   for (const [given, message, hint] of [
-    [{ max: 'x' }, 'q.max is no quirk of Chat Completions.', /^There are path, maxTokensField, /],
+    [{ max: 'x' }, 'q.max is no quirk of Chat Completions.', /^There are path, max_tokens_field, /],
     [{ constructor: 'x' }, 'q.constructor is no quirk of Chat Completions.', /^There are /],
     [{ streamUsage: 'no' }, 'q.streamUsage is "no", which it cannot be.', /^It is true or false\.$/],
     [{ callIds: 'ten' }, 'q.callIds is "ten", which it cannot be.', /^It is one of any, nine\.$/],

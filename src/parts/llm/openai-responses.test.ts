@@ -38,6 +38,7 @@ test('an answer over HTTP', async () => {
     id: 'gpt-test',
     api: 'openai-responses',
     structured: true,
+    local: true,
   });
   const [request] = server.received;
   assert.equal(request?.path, '/openai/v1/responses');

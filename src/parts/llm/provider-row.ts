@@ -8,6 +8,8 @@ import type { OpenAiQuirks, QuirksWhere } from './openai-quirks.ts';
 export interface ProviderRow {
   readonly name: string;
   readonly baseUrl: string;
+  /** `baseUrl` is the person's own choice. */
+  readonly ownUrl?: true;
   /** Stands behind the base URL, also behind one of one's own. */
   readonly accountPath?: string;
   /** What stands in braces in `baseUrl` and `accountPath`: `{region}`, `{project}`, `{resource}`. */
@@ -16,6 +18,8 @@ export interface ProviderRow {
   readonly regions?: readonly { readonly ids: RegExp; readonly baseUrl: string }[];
   /** The variable that replaces `baseUrl`; absent where there is none. */
   readonly baseUrlKey?: string;
+  /** The variable by which the server itself is told where to listen; nobody is chosen for it. */
+  readonly hostKey?: string;
   /** Suffixes of a base URL that people paste from examples; stripped, longest first. */
   readonly endpoints: readonly string[];
   readonly auth: AuthScheme;
@@ -37,6 +41,14 @@ export interface ProviderRow {
   readonly vendorId?: RegExp;
   /** Bare ids that mean this provider. */
   readonly ids?: RegExp;
+  /** Ids that mean this provider before any pattern does. */
+  readonly models?: readonly string[];
+  /** The section of the catalogue that lists what it sells; its name when absent. */
+  readonly catalogue?: string;
+  /** Where the server tells what it knows of a model. */
+  readonly probe?: ProbeName;
+  /** What makes the context window larger, as the rest of a sentence; for servers that have to be told. */
+  readonly widen?: string;
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly dialect: Dialect;
@@ -45,6 +57,9 @@ export interface ProviderRow {
   /** Models of this provider that speak another wire; the first that matches the id counts. */
   readonly others?: readonly { readonly ids: RegExp; readonly dialect: Dialect }[];
 }
+
+/** `list`: its list of models; the others are addresses of certain servers. */
+export type ProbeName = 'list' | 'ollama' | 'llamacpp' | 'lmstudio' | 'litellm';
 
 /** Bedrock's own API for models of all makers. */
 export interface ConverseDialect {

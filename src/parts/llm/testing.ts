@@ -8,6 +8,7 @@ import { NO_SETTINGS } from '../../core/settings.ts';
 import { NO_USAGE } from '../../core/usage.ts';
 import { createCredentials } from '../auth/credentials.ts';
 import { createModels, type ModelsOptions } from './models.ts';
+import { PROVIDERS } from './providers.ts';
 
 export interface Received {
   readonly method: string;
@@ -68,6 +69,9 @@ export function instantClock(slept: number[] = []): Clock {
   };
 }
 
+/** All providers, with nobody at the usual addresses of this machine: what happens to run there is no part of a test. */
+const ALONE = PROVIDERS.map((row) => (row.local ? { ...row, baseUrl: 'http://127.0.0.1:1/v1' } : row));
+
 export function testModels(options: Partial<ModelsOptions> = {}): ReturnType<typeof createModels> {
   const env = options.env ?? {};
   return createModels({
@@ -77,6 +81,7 @@ export function testModels(options: Partial<ModelsOptions> = {}): ReturnType<typ
     clock: instantClock(),
     random: () => 0.5,
     userAgent: 'crab/test',
+    providers: ALONE,
     ...options,
   });
 }

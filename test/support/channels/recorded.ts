@@ -129,6 +129,18 @@ export const ONE_OF_EACH: { readonly [T in EventType]: Extract<Event, { type: T 
     reason: 'rate limited',
     model: 'anthropic/claude-test',
   },
+  requestEnd: {
+    type: 'requestEnd',
+    provider: 'anthropic',
+    model: 'claude-test',
+    cause: 'turn',
+    outcome: 'done',
+    usage: USAGE,
+    priced: 'table',
+    ttftMs: 400,
+    durationMs: 1200,
+    tokensPerSecond: 25,
+  },
   recovery: { type: 'recovery', cause: 'outputLimit', attempt: 1, maxAttempts: 3, detail: 'asked to go on' },
   contextUsage: { type: 'contextUsage', tokens: 1600, window: 200_000 },
   notice: { type: 'notice', level: 'warning', text: 'A torn line was set aside.' },
@@ -153,6 +165,7 @@ export const A_RUN: readonly (readonly Event[])[] = [
   ],
   [ONE_OF_EACH.toolUseStart, ONE_OF_EACH.toolUseDelta, ONE_OF_EACH.contentBlockStop],
   [
+    ONE_OF_EACH.requestEnd,
     {
       type: 'messageEnd',
       message: assistant(
@@ -173,7 +186,10 @@ export const A_RUN: readonly (readonly Event[])[] = [
   [{ type: 'messageStart', id: 'msg_2', model: 'claude-test' }],
   [{ type: 'contentDelta', index: 0, delta: 'All ' }],
   [{ type: 'contentDelta', index: 0, delta: 'done.' }],
-  [{ type: 'messageEnd', message: assistant([{ type: 'text', text: 'All done.' }]) }],
+  [
+    { ...ONE_OF_EACH.requestEnd, durationMs: 1000 },
+    { type: 'messageEnd', message: assistant([{ type: 'text', text: 'All done.' }]) },
+  ],
   [ONE_OF_EACH.contextUsage, ONE_OF_EACH.runEnd],
 ];
 
