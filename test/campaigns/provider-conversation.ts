@@ -7,7 +7,7 @@ import type { Address } from '../../src/core/conversation.ts';
 import type { Event, RunEnd } from '../../src/core/event.ts';
 import { messageText } from '../../src/core/message.ts';
 import type { Platform } from '../../src/core/platform.ts';
-import { startFakeProvider } from '../../src/dev/fake-provider.ts';
+import { type RequestRecord, startFakeProvider } from '../../src/dev/fake-provider.ts';
 import type { Step } from '../../src/dev/history-check.ts';
 import type { Reply } from '../../src/dev/scenario.ts';
 import { createPlatform } from '../../src/runtime/platform.ts';
@@ -96,9 +96,19 @@ export async function runConversation(options: ConversationOptions): Promise<Con
   const play = async (address: Address, drawn: DrawnTurn, turn: DrawnTurn, number: number) => {
     const mark = turn === PROBE ? `t${number}p` : `t${number}`;
     const prompt = `Turn ${mark}: ${turn === PROBE ? 'and then?' : 'go on.'}`;
-    script.play(mark, turn === PROBE ? [{ text: `<${mark}> Fine.` }] : turn.replies);
+    script.play(
+      mark,
+      turn === PROBE
+        ? [{ text: `<${mark}> Fine.`, usage: { input: number, output: 7, cacheRead: 3 } }]
+        : turn.replies,
+    );
     endpoint = turn.endpoint;
-    const before = { messages: host.messages().length, violations: provider.violations.length };
+    const { requests, violations } = provider;
+    const before = {
+      messages: host.messages().length,
+      requests: requests.length,
+      refused: violations.length,
+    };
     const when = { cancelMs: turn.cancelMs, limitMs: options.turnLimitMs };
     const ran = await runTurn(platform, address, prompt, when);
     records.push({ what: turn.what, ...ran.record });
@@ -106,12 +116,13 @@ export async function runConversation(options: ConversationOptions): Promise<Con
     const asked = script.asked(mark);
     const wrong = wrongIn({ turn, ran, host, prompt, before: before.messages, asked });
     report(number, turn === PROBE ? `behind ${drawn.what}` : drawn.what, wrong);
-    const refused = provider.violations.slice(before.violations);
+    const refused = violations.slice(before.refused);
     report(
       number,
       drawn.what,
       refused.map(({ at, message }) => `a history was refused at ${at}: ${message}`),
     );
+    if (turn === PROBE) report(number, drawn.what, wrongBill(ran, requests.slice(before.requests)));
     return ran.record.outcome !== 'hung';
   };
 
@@ -164,6 +175,8 @@ function scripting() {
     choose(steps: readonly Step[]): Reply {
       const asked = `Turn ${playing}:`;
       const begins = steps.findLastIndex((step) => step.kind === 'user' && step.text.includes(asked));
+      // A request of the turn before, which nobody waits for any more, may be read late.
+      if (begins < 0) return { text: 'Too late.' };
       const answered = steps.slice(begins + 1).filter(({ kind }) => kind === 'assistant').length;
       // A history that was shortened to fit has fewer answers in it than were given.
       const step = Math.max(answered, furthest);
@@ -259,6 +272,21 @@ function wrongIn({ turn, ran, host, prompt, before, asked }: Checked): readonly 
   wrong.push(...wrongRuns(turn, host), ...doubled(turn, said.map(messageText)));
   return wrong;
 }
+
+/** What a plain turn says that it has used is what the provider charged for it. */
+function wrongBill({ events }: RanTurn, requests: readonly RequestRecord[]): readonly string[] {
+  const end = events.at(-1);
+  const [request, ...more] = requests;
+  // An answer that came too late for us was charged all the same.
+  if (end?.type !== 'runEnd' || request?.charged === undefined || more.length > 0) return [];
+  const { charged } = request;
+  const wrong = TOKENS.filter((kind) => end.usage[kind] !== charged[kind]);
+  return wrong.map(
+    (kind) => `${end.usage[kind]} tokens of ${kind} behind it, where ${charged[kind]} were charged`,
+  );
+}
+
+const TOKENS = ['input', 'output', 'cacheRead', 'cacheWrite'] as const;
 
 function errorOf(end: Event | undefined): string {
   return end?.type === 'runEnd' ? (end.error?.message ?? 'no error') : 'no end';

@@ -1,6 +1,7 @@
 // The real runtime on the real request path, for one conversation: what is its own are the tools, which count their
 // runs, the sleeps, which are short, and a recorder below the tape.
 
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../src/cli/clock.ts';
 import type { Extension } from '../../src/core/extension.ts';
@@ -16,6 +17,7 @@ import { createLocalFiles } from '../../src/parts/files/local-files.ts';
 import { createScratch } from '../../src/parts/files/scratch.ts';
 import { createModels } from '../../src/parts/llm/models.ts';
 import { createMemoryTapes, createTapes } from '../../src/parts/tape/tapes.ts';
+import { createLedger } from '../../src/parts/usage/ledger.ts';
 import type { RuntimeHost } from '../../src/runtime/host.ts';
 import type { EndpointName } from './provider-endpoints.ts';
 import type { CampaignWire } from './provider-wires.ts';
@@ -83,6 +85,7 @@ export function campaignHost(options: HostOptions): CampaignHost {
     tapes: plantTapes(createTapes({ home, ...shared })),
     memoryTapes: plantTapes(createMemoryTapes(shared)),
     files: createLocalFiles(),
+    ledger: createLedger({ folder: join(home, 'usage'), now: systemClock.now }),
     exec: async () => {
       throw new Error('no command is run here');
     },
@@ -116,6 +119,7 @@ function modelsOf({ wire, urls, endpoint, random }: HostOptions, clock: Clock): 
     return models;
   };
   return {
+    list: (provider) => at('plain').list(provider),
     async resolve() {
       const plain = await at('plain').resolve(wire.model);
       const stream: Model['stream'] = async function* (request, signal) {

@@ -27,6 +27,7 @@ function answering(
 ): Plant {
   return {
     models: (models: Models) => ({
+      ...models,
       async resolve(name) {
         const model = await models.resolve(name);
         return { ...model, stream: (request, signal) => change(model.stream, request, signal) };
@@ -147,6 +148,16 @@ const PLANTS: Readonly<Record<string, readonly [plant: Plant, found: RegExp]>> =
       return stream(request, signal);
     }),
     /it crashed: planted/,
+  ],
+  'what an answer cost is counted twice': [
+    answering(async function* (stream, ...asked) {
+      for await (const batch of stream(...asked))
+        yield batch.map((chunk) => {
+          if (chunk.type !== 'end') return chunk;
+          return { ...chunk, tokens: { ...chunk.tokens, output: 2 * chunk.tokens.output } };
+        });
+    }),
+    /14 tokens of output behind it, where 7 were charged/,
   ],
 };
 
