@@ -23,11 +23,11 @@ export async function loadSettings({ args, env, warn }: SettingsRequest): Promis
   return readSettings({ home, homeFolder: homeFolder(env), env, files, ...(profile && { profile }), warn });
 }
 
-/** What cannot be told is left to the reader, who knows how to say why. */
+/** A home that cannot be looked into is told of by what must write there; here it means that there are no settings. */
 function isThere(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false }) !== undefined;
   } catch {
-    return true;
+    return false;
   }
 }

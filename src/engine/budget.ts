@@ -10,9 +10,8 @@ import { estimateInput, type InputEstimate } from './estimate.ts';
 /** An answer for which there is less money than for so many tokens is not worth its input. */
 export const LEAST_ANSWER_TOKENS = 256;
 
-/** Money is no matter: a server of one's own, or a model that is given away. */
-export function isFree({ local, price }: ModelInfo): boolean {
-  if (local === true) return true;
+/** Money is no matter: a model that is given away, as one's own server does. */
+export function isFree({ price }: ModelInfo): boolean {
   if (price === undefined) return false;
   return price.input === 0 && price.output === 0 && price.cacheRead === 0 && price.cacheWrite === 0;
 }

@@ -329,7 +329,8 @@ describe('a budget', () => {
       ['failed', 'budget-unpriced', 0],
     );
     assert.match(refused.end.error?.hint ?? '', /\[models\."scripted\/m"\.price\]/);
-    const local = { ...once(), info: { ...info, local: true } };
+    const price = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+    const local = { ...once(), info: { ...info, local: true, price } };
     const free = await runQuery({ model: local, accounts: ledger({ day: 5 }, 5) });
     assert.equal(free.end.outcome, 'done');
   });

@@ -55,7 +55,7 @@ const ROWS: readonly Row[] = [
     'a block of another type',
     STREAM,
     userLine([{ type: 'text', text: 'a' }, { type: 'video' }]),
-    malformed('Line 1 of the input: `message.content[1].type` must be "text" or "image".'),
+    malformed('Line 1 of the input: `message.content[1].type` must be "text", "image" or "document".'),
   ],
   [
     'an empty content',

@@ -103,7 +103,7 @@ test('crab models shows what can be asked, and who cannot be', async () => {
   assert.doesNotMatch(exit.stdout, /nomic-embed/);
   assert.match(
     exit.stdout,
-    /\nNot usable yet\n(?: {2}.*\n)* {2}openai \(\d+ models\): There is no key for openai/,
+    /\nNot usable yet\n(?: {2}.*\n)* {2}openai \(\d+ models\): There was no API key found for openai/,
   );
   const one = await crab(['models', 'SONNET-4-5'], env);
   assert.deepEqual(one.stdout.match(/claude-\S+/g), ['claude-sonnet-4-5']);

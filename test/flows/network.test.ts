@@ -167,7 +167,7 @@ async function loadedBy(at: Journey, env: Readonly<Record<string, string>>): Pro
   return JSON.parse(readFileSync(list, 'utf8')).map((path: string) => basename(path));
 }
 
-const ROADS = ['https.js', 'route.js', 'proxied.js', 'certificates.js', 'decompress.js'];
+const ROADS = ['https.js', 'proxy-route.js', 'proxied.js', 'certificates.js', 'decompress.js'];
 
 test('a road loads what it needs, and no other', { skip: needs('NODE_OPTIONS') }, async () => {
   await using at = await start();
@@ -181,7 +181,7 @@ test('a road loads what it needs, and no other', { skip: needs('NODE_OPTIONS') }
   const trusted = { ANTHROPIC_BASE_URL: `https://localhost:${tls.port}`, NODE_EXTRA_CA_CERTS: ca.caFile };
   const proxied = { ANTHROPIC_BASE_URL: 'http://api.example', http_proxy: `127.0.0.1:${proxy.port}` };
   assert.deepEqual(await loaded({}), []);
-  assert.deepEqual(await loaded({ https_proxy: 'http://192.0.2.1:9' }), ['route.js']);
+  assert.deepEqual(await loaded({ https_proxy: 'http://192.0.2.1:9' }), ['proxy-route.js']);
   assert.deepEqual(await loaded(trusted), ['https.js']);
-  assert.deepEqual(await loaded(proxied), ['route.js', 'proxied.js']);
+  assert.deepEqual(await loaded(proxied), ['proxy-route.js', 'proxied.js']);
 });

@@ -48,7 +48,7 @@ onEachWire('a recording holds no key and is for its owner alone', async (wire) =
   const env = { [wire === 'anthropic' ? 'ANTHROPIC_API_KEY' : 'OPENAI_API_KEY']: secret };
   await at.run(['-p', `my key is ${secret}`, '--record', tape], { env });
   const text = await readFile(tape, 'utf8');
-  assert.ok(text.includes('Your key is [key].'), text);
+  assert.ok(text.includes('Your key is [redacted].'), text);
   assert.ok(!text.includes(secret));
   assert.equal((await stat(tape)).mode & 0o777, 0o600);
 });

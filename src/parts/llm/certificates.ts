@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
 import { CrabError, messageOf } from '../../core/errors.ts';
 import type { Environment } from './endpoint.ts';
-import type { Network } from './route.ts';
+import type { Network } from './proxy-route.ts';
 
 const BLOCK = /-----BEGIN ((?:TRUSTED |X509 )?CERTIFICATE)-----[^-]+-----END \1-----/g;
 /** Files that are read of a folder of certificates. */

@@ -7,7 +7,7 @@ import { urlToHttpOptions } from 'node:url';
 import { Exchange, StaleConnection } from './exchange.ts';
 import { limitsFor } from './limits.ts';
 import { isUnknownAuthority } from './network-failure.ts';
-import type { Network } from './route.ts';
+import type { Network } from './proxy-route.ts';
 import { AGENT, createTransports, type Transport } from './transports.ts';
 
 export interface HttpRequest {

@@ -2,7 +2,7 @@
 // on. A fault that stays until somebody mends it is not worth another try.
 
 import { CrabError } from '../../core/errors.ts';
-import type { ProxyAddress } from './route.ts';
+import type { ProxyAddress } from './proxy-route.ts';
 
 export interface Way {
   readonly url: URL;

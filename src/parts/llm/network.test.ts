@@ -10,7 +10,7 @@ import { httpProxy, relay, socksProxy, tlsFront } from '../../../test/support/re
 import { CrabError } from '../../core/errors.ts';
 import type { NetworkSettings } from '../../core/settings.ts';
 import { createHttp, type Http } from './http.ts';
-import type { Network } from './route.ts';
+import type { Network } from './proxy-route.ts';
 import { type Loopback, serve } from './testing.ts';
 
 const NEVER = new AbortController().signal;

@@ -5,7 +5,7 @@ import { type Agent, type ClientRequest, request as plainRequest } from 'node:ht
 import { request as secureRequest } from 'node:https';
 import { isIPv6 } from 'node:net';
 import type { SecureSettings } from './https.ts';
-import type { ProxyAddress } from './route.ts';
+import type { ProxyAddress } from './proxy-route.ts';
 import type { Transport } from './transports.ts';
 
 export interface ProxiedRoad {

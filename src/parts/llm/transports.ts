@@ -4,7 +4,7 @@
 import { Agent, type ClientRequest, request as plainRequest } from 'node:http';
 import type { RequestOptions } from 'node:https';
 import type { SecureContext } from 'node:tls';
-import type { Network, ProxyAddress } from './route.ts';
+import type { Network, ProxyAddress } from './proxy-route.ts';
 
 export interface Transport {
   readonly agent: Agent;
@@ -80,7 +80,9 @@ export function createTransports(network: Network): Transports {
 
   return {
     to: (url) =>
-      mayProxy ? import('./route.ts').then(({ proxyFor }) => open(url, proxyFor(url, network))) : open(url),
+      mayProxy
+        ? import('./proxy-route.ts').then(({ proxyFor }) => open(url, proxyFor(url, network)))
+        : open(url),
     trustSystem() {
       isWide = true;
     },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { NetworkSettings } from '../../core/settings.ts';
-import { proxyFor } from './route.ts';
+import { proxyFor } from './proxy-route.ts';
 
 type Environment = Readonly<Record<string, string>>;
 
