@@ -8,8 +8,8 @@ import { stopOnSignals } from './signals.ts';
 
 const HELP = `Usage: crab dev fake-provider --script FILE [--port N]
 
-  A model provider that says what FILE tells it to, on both wires (Anthropic Messages and OpenAI Chat
-  Completions), on this machine alone, with no key and no cost. It checks every request it gets.
+  A model provider that says what FILE tells it to, on every wire that Crab speaks, on this machine alone, with no
+  key and no cost. It checks every request it gets.
 
   --script FILE      the scenario, as JSON; docs/guide/fake-provider.md describes it
   --port N           where to listen; 0 (the default) takes a free port and says which

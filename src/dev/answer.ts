@@ -1,7 +1,9 @@
 // One answer, ready to be put on a wire: the reply of a scenario with its templates filled, its text cut
 // into deltas and its defaults settled. Fixed ids and counts, so that a scenario always yields the same bytes.
 
+import type { JsonObject } from '../core/schema.ts';
 import type { TokenCounts } from '../core/usage.ts';
+import { BROKEN_TEXT } from './bytes.ts';
 import { isObject } from './json.ts';
 import type { Reply, ScriptedCall, ScriptedStop } from './scenario.ts';
 
@@ -19,7 +21,7 @@ export interface Answer {
 export interface AnswerCall {
   readonly id: string;
   readonly name: string;
-  /** At least two deltas of the JSON text, so that every reader has to join them. */
+  /** At least two deltas of the JSON text if it has two characters, so that every reader has to join them. */
   readonly arguments: readonly string[];
 }
 
@@ -38,10 +40,12 @@ export function composeAnswer(reply: Reply, situation: Situation): Answer {
   const calls = reply.calls ?? [];
   const refused = fault !== undefined && 'refuse' in fault;
   const broken = fault !== undefined && 'badJson' in fault;
+  const garbled = fault !== undefined && 'garble' in fault && fault.garble === 'badUtf8';
+  const text = textDeltas(reply, situation);
   return {
     turn: situation.turn,
     thinking: deltasOf(fill(reply.thinking ?? '', situation), chunk),
-    text: textDeltas(reply, situation),
+    text: garbled ? withBrokenText(text) : text,
     calls: calls.map((call, index) => composeCall(call, index, { chunk, broken, situation })),
     stop: refused ? 'refusal' : (reply.stop ?? (calls.length > 0 ? 'toolUse' : 'stop')),
     usage: { ...DEFAULT_USAGE, ...reply.usage },
@@ -66,14 +70,42 @@ function composeCall(
   how: { readonly chunk: number | undefined; readonly broken: boolean; readonly situation: Situation },
 ): AnswerCall {
   const { turn } = how.situation;
-  const json = JSON.stringify(fillAll(call.input, how.situation));
+  const json = call.raw ?? inputJson(call, how.situation);
   const sent = how.broken ? json.slice(0, -1) : json;
-  const half = Math.ceil([...sent].length / 2);
   return {
     id: fill(call.id ?? `call_${turn}_${index + 1}`, how.situation),
     name: call.name,
-    arguments: deltasOf(sent, Math.min(how.chunk ?? half, half)),
+    arguments: how.chunk === undefined ? halvesOf(sent) : atLeastTwo(sent, how.chunk),
   };
+}
+
+/** A depth of many thousands is more than `JSON.stringify` takes, so it is written by hand. */
+function inputJson({ input, padding, depth }: ScriptedCall, situation: Situation): string {
+  const filled = fillAll(input, situation) as JsonObject;
+  const padded = padding === undefined ? filled : { ...filled, padding: 'x'.repeat(padding) };
+  const json = JSON.stringify(padded);
+  if (depth === undefined) return json;
+  const separator = json === '{}' ? '' : ',';
+  return `${json.slice(0, -1)}${separator}"deep":${'['.repeat(depth)}${']'.repeat(depth)}}`;
+}
+
+/** In the middle of its first delta. */
+function withBrokenText([first = '', ...rest]: readonly string[]): readonly string[] {
+  const characters = [...first];
+  characters.splice(Math.ceil(characters.length / 2), 0, BROKEN_TEXT);
+  return [characters.join(''), ...rest];
+}
+
+function halvesOf(text: string): readonly string[] {
+  if (text.length < 2) return deltasOf(text, undefined);
+  const middle = Math.ceil(text.length / 2);
+  const split = /[\udc00-\udfff]/.test(text.charAt(middle)) ? middle + 1 : middle;
+  return [text.slice(0, split), text.slice(split)].filter((half) => half !== '');
+}
+
+function atLeastTwo(text: string, size: number): readonly string[] {
+  const deltas = deltasOf(text, size);
+  return deltas.length < 2 ? halvesOf(text) : deltas;
 }
 
 /** Pieces of `size` characters; a character outside the basic plane is never split. */

@@ -10,10 +10,10 @@ import { isForged } from './signature.ts';
 const CALL_ID = /^[a-zA-Z0-9_-]+$/;
 const MAX_CACHE_BREAKPOINTS = 4;
 
+/** Everything but the model, which the clouds name in the path. */
 export function readAnthropicHistory(body: JsonObject): History {
   const findings: Finding[] = [];
   const report = (at: string, message: string) => void findings.push(finding(at, message));
-  if (asText(body['model']) === '') report('model', 'the model is missing');
   if (!isPositive(body['max_tokens'])) report('max_tokens', 'max_tokens is not a positive whole number');
   const steps: Step[] = [];
   const messages = asList(body['messages']);

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { test } from 'node:test';
-import { ask, converse, post, WIRE_NAMES } from '../../test/support/wire-client.ts';
+import { ask, converse, modelOf, post, WIRE_NAMES } from '../../test/support/wire-client.ts';
 import { CrabError } from '../core/errors.ts';
 import { type FakeProvider, type FakeProviderOptions, startFakeProvider } from './fake-provider.ts';
+import { callSignature } from './gemini-wire.ts';
 import type { Reply } from './scenario.ts';
 import { signatureOf } from './signature.ts';
 import type { WireName } from './wire.ts';
@@ -19,21 +20,110 @@ function opening(...replies: readonly Reply[]): Promise<FakeProvider & AsyncDisp
   return open({ scenario: { replies } });
 }
 
-/** The bytes that arrive before the connection breaks. */
-async function received(response: Response): Promise<{ readonly text: string; readonly broken: boolean }> {
-  let text = '';
-  const decoder = new TextDecoder();
+interface Received {
+  readonly bytes: Buffer;
+  readonly text: string;
+  readonly broken: boolean;
+}
+
+/** What arrives before the connection breaks. */
+async function received(response: Response): Promise<Received> {
+  const chunks: Uint8Array[] = [];
+  const so = (broken: boolean) => {
+    const bytes = Buffer.concat(chunks);
+    return { bytes, text: unpacked(bytes.toString()), broken };
+  };
   try {
-    for await (const chunk of response.body ?? []) text += decoder.decode(chunk, { stream: true });
-    return { text, broken: false };
+    for await (const chunk of response.body ?? []) chunks.push(chunk);
+    return so(false);
   } catch {
-    return { text, broken: true };
+    return so(true);
   }
 }
 
+/** With what Bedrock puts into its frames in plain sight. */
+function unpacked(text: string): string {
+  return text.replace(/"bytes":"([^"]*)/g, (_, data: string) => `\n\ndata: ${Buffer.from(data, 'base64')}`);
+}
+
+/** Where the messages are. */
+const MESSAGES: Partial<Record<WireName, string>> = { responses: 'input', gemini: 'contents' };
+
+/** A field of the body that anything can be written in. */
+const FREE_FIELDS: Partial<Record<WireName, string>> = { gemini: 'labels' };
+
+const ANTHROPIC_STOPS = {
+  stop: 'end_turn',
+  length: 'max_tokens',
+  toolUse: 'tool_use',
+  refusal: 'refusal',
+};
+
+const ANTHROPIC_USAGE = {
+  input_tokens: 7,
+  cache_creation_input_tokens: 2,
+  cache_read_input_tokens: 3,
+  output_tokens: 5,
+};
+
 const STOPS: Record<WireName, Record<string, string>> = {
-  anthropic: { stop: 'end_turn', length: 'max_tokens', toolUse: 'tool_use', refusal: 'refusal' },
+  anthropic: ANTHROPIC_STOPS,
   openai: { stop: 'stop', length: 'length', toolUse: 'tool_calls', refusal: 'content_filter' },
+  responses: { stop: 'completed', length: 'incomplete', toolUse: 'completed', refusal: 'refusal' },
+  gemini: { stop: 'STOP', length: 'MAX_TOKENS', toolUse: 'STOP', refusal: 'SAFETY' },
+  bedrock: ANTHROPIC_STOPS,
+  vertex: ANTHROPIC_STOPS,
+};
+
+/** Of 7 tokens of input, 5 of output, 3 read from the cache and 2 written to it, of an answer with thinking. */
+const USAGES: Record<WireName, unknown> = {
+  anthropic: ANTHROPIC_USAGE,
+  openai: {
+    prompt_tokens: 12,
+    completion_tokens: 5,
+    total_tokens: 17,
+    prompt_tokens_details: { cached_tokens: 3 },
+  },
+  responses: {
+    input_tokens: 12,
+    input_tokens_details: { cached_tokens: 3 },
+    output_tokens: 5,
+    output_tokens_details: { reasoning_tokens: 2 },
+    total_tokens: 17,
+  },
+  gemini: {
+    promptTokenCount: 12,
+    candidatesTokenCount: 3,
+    thoughtsTokenCount: 2,
+    cachedContentTokenCount: 3,
+    totalTokenCount: 17,
+  },
+  bedrock: ANTHROPIC_USAGE,
+  vertex: ANTHROPIC_USAGE,
+};
+
+const OPENAI_LIMIT = {
+  error: { message: 'slow down', type: 'requests', param: null, code: 'rate_limit_exceeded' },
+};
+const GOOGLE_LIMIT = { error: { code: 429, message: 'slow down', status: 'RESOURCE_EXHAUSTED' } };
+
+const RATE_LIMITS: Record<WireName, unknown> = {
+  anthropic: { type: 'error', error: { type: 'rate_limit_error', message: 'slow down' } },
+  openai: OPENAI_LIMIT,
+  responses: OPENAI_LIMIT,
+  gemini: GOOGLE_LIMIT,
+  bedrock: { message: 'slow down' },
+  vertex: GOOGLE_LIMIT,
+};
+
+/** What the wire signs of an answer that thinks and calls `read`. */
+const SIGNATURES: Record<WireName, string> = {
+  anthropic: signatureOf('Hm. Let me see.'),
+  openai: '',
+  responses: signatureOf('Hm. Let me see.'),
+  gemini: callSignature('read'),
+  bedrock: signatureOf('Hm. Let me see.'),
+  vertex: signatureOf('Hm. Let me see.'),
 };
 
 for (const wire of WIRE_NAMES) {
@@ -49,11 +139,10 @@ for (const wire of WIRE_NAMES) {
       chunk: 4,
     });
     const heard = await ask(provider.url, wire, HELLO);
-    const anthropic = wire === 'anthropic';
     assert.deepEqual(heard, {
-      model: 'some-model',
+      model: modelOf(wire),
       thinking: 'Hm. Let me see.',
-      signature: anthropic ? signatureOf('Hm. Let me see.') : '',
+      signature: SIGNATURES[wire],
       text: 'Grüße aus 🦀',
       deltas: 3,
       calls: [
@@ -61,19 +150,7 @@ for (const wire of WIRE_NAMES) {
         { id: 'mine', name: 'bash', json: '{}' },
       ],
       stop: STOPS[wire]['toolUse'],
-      usage: anthropic
-        ? {
-            input_tokens: 7,
-            cache_creation_input_tokens: 2,
-            cache_read_input_tokens: 3,
-            output_tokens: 5,
-          }
-        : {
-            prompt_tokens: 12,
-            completion_tokens: 5,
-            total_tokens: 17,
-            prompt_tokens_details: { cached_tokens: 3 },
-          },
+      usage: USAGES[wire],
     });
   });
 
@@ -151,12 +228,7 @@ for (const wire of WIRE_NAMES) {
     const response = await post(provider.url, wire, HELLO);
     assert.equal(response.status, 429);
     assert.equal(response.headers.get('retry-after'), '2');
-    assert.deepEqual(
-      await response.json(),
-      wire === 'anthropic'
-        ? { type: 'error', error: { type: 'rate_limit_error', message: 'slow down' } }
-        : { error: { message: 'slow down', type: 'requests', param: null, code: 'rate_limit_exceeded' } },
-    );
+    assert.deepEqual(await response.json(), RATE_LIMITS[wire]);
     assert.equal((await ask(provider.url, wire, HELLO)).text, 'better', 'the fault struck once only');
     await using own = await opening({ fault: { status: 502, body: 'Bad Gateway' } });
     const bad = await post(own.url, wire, HELLO);
@@ -167,7 +239,7 @@ for (const wire of WIRE_NAMES) {
     await using provider = await opening({ fault: { overflow: true } });
     const response = await post(provider.url, wire, HELLO);
     assert.equal(response.status, 400);
-    assert.match(await response.text(), /prompt is too long|context_length_exceeded/);
+    assert.match(await response.text(), /is too long|context_length_exceeded|exceeds the maximum/);
   });
 
   test(`${wire}: a web page comes with status 200`, async () => {
@@ -180,10 +252,11 @@ for (const wire of WIRE_NAMES) {
   test(`${wire}: a stream is cut after exactly as many bytes as asked for`, async () => {
     await using provider = await opening({ text: 'hello', fault: { cutAfter: 100 }, times: 1 });
     const cut = await received(await post(provider.url, wire, HELLO));
-    const whole = await (await post(provider.url, wire, HELLO)).text();
-    assert.deepEqual(cut, { text: whole.slice(0, 100), broken: true });
+    const whole = await received(await post(provider.url, wire, HELLO));
+    assert.deepEqual([cut.bytes, cut.broken], [whole.bytes.subarray(0, 100), true]);
     await using empty = await opening({ text: 'hello', fault: { cutAfter: 0 } });
-    assert.deepEqual(await received(await post(empty.url, wire, HELLO)), { text: '', broken: true });
+    const nothing = await received(await post(empty.url, wire, HELLO));
+    assert.deepEqual([nothing.text, nothing.broken], ['', true]);
   });
 
   test(`${wire}: a stream is cut in the middle of a call's arguments`, async () => {
@@ -212,7 +285,8 @@ for (const wire of WIRE_NAMES) {
     await using provider = await opening({ text: 'so far', fault: { errorEvent } });
     const { text, broken } = await received(await post(provider.url, wire, HELLO));
     assert.equal(broken, false);
-    assert.match(text, /so far[\s\S]*\n\n(event: error\n)?data: \{.*"error":.*too busy.*\}\n\n$/);
+    assert.match(text, /so far[\s\S]*"message":"too busy"[^\n]*(?:\r?\n\r?\n)?$/);
+    assert.doesNotMatch(text, /"(?:finish_reason|finishReason|stop_reason)":"|response\.completed/);
   });
 
   test(`${wire}: broken call arguments lack their last character`, async () => {
@@ -220,6 +294,12 @@ for (const wire of WIRE_NAMES) {
       calls: [{ name: 'ls', input: { path: '.' } }],
       fault: { badJson: true },
     });
+    if (wire === 'gemini') {
+      // Arguments are JSON within JSON here, so the event itself is broken.
+      const { text } = await received(await post(provider.url, wire, HELLO));
+      assert.match(text, /"args":\{"path":"\."\}/);
+      return;
+    }
     const { calls } = await ask(provider.url, wire, HELLO);
     assert.deepEqual(calls, [{ id: 'call_1_1', name: 'ls', json: '{"path":"."' }]);
   });
@@ -251,19 +331,11 @@ for (const wire of WIRE_NAMES) {
     await using provider = await opening({ text: 'never said' });
     const response = await post(provider.url, wire, [{ role: 'assistant', content: 'me first' }]);
     assert.equal(response.status, 400);
-    const told = 'law 1 violated at messages[0]: the first message is not from the user';
-    assert.ok((await response.text()).includes(told));
+    const at = `${MESSAGES[wire] ?? 'messages'}[0]`;
+    assert.ok((await response.text()).includes(`law 1 violated at ${at}: the first message is not from`));
     assert.deepEqual(provider.violations, [
-      { law: 1, at: 'messages[0]', message: 'the first message is not from the user', wire, request: 0 },
+      { law: 1, at, message: 'the first message is not from the user', wire, request: 0 },
     ]);
-  });
-
-  test(`${wire}: a request that does not stream is told to`, async () => {
-    await using provider = await opening({ text: 'never said' });
-    const response = await post(provider.url, wire, HELLO, { stream: false });
-    assert.equal(response.status, 400);
-    assert.match(await response.text(), /send \\"stream\\": true/);
-    assert.deepEqual(provider.violations, []);
   });
 
   test(`${wire}: each request is on record, with times in order`, async () => {
@@ -272,14 +344,15 @@ for (const wire of WIRE_NAMES) {
       scenario: { replies: [{ text: 'hi' }] },
       onRequest: ({ method, path, status }) => seen.push(`${method} ${path} ${status}`),
     });
-    await ask(provider.url, wire, HELLO, { metadata: { user: 'x' } });
+    const field = FREE_FIELDS[wire] ?? 'metadata';
+    await ask(provider.url, wire, HELLO, { [field]: { user: 'x' } });
     const [record] = provider.requests;
     assert.ok(record?.body && record.finishedMs !== undefined);
     assert.ok(record.arrivedMs < record.finishedMs);
     assert.equal(record.bodyBytes, Buffer.byteLength(JSON.stringify(record.body)));
     assert.deepEqual(
-      [record.wire, record.model, record.turn, record.body['metadata'], record.status],
-      [wire, 'some-model', 1, { user: 'x' }, 200],
+      [record.wire, record.model, record.turn, record.body[field], record.status],
+      [wire, modelOf(wire), 1, { user: 'x' }, 200],
     );
     assert.deepEqual(seen, [`POST ${record.path} 200`]);
   });
@@ -300,6 +373,32 @@ for (const wire of WIRE_NAMES) {
     ]);
     assert.equal(response.status, 413);
     assert.match(await response.text(), /too large/);
+  });
+}
+
+for (const wire of ['anthropic', 'openai', 'responses', 'vertex'] as const) {
+  test(`${wire}: a request that does not stream is told to`, async () => {
+    await using provider = await opening({ text: 'never said' });
+    const response = await post(provider.url, wire, HELLO, { stream: false });
+    assert.equal(response.status, 400);
+    assert.match(await response.text(), /send \\"stream\\": true/);
+    assert.deepEqual(provider.violations, []);
+  });
+}
+
+for (const [path, told] of [
+  [
+    '/v1beta/models/gemini-3-pro:streamGenerateContent',
+    /only streams: ask :streamGenerateContent with \?alt=sse/,
+  ],
+  ['/v1beta/models/gemini-3-pro:generateContent?alt=sse', /only streams: ask the streaming path/],
+] as const) {
+  test(`gemini: ${path} is told how to stream`, async () => {
+    await using provider = await opening({ text: 'never said' });
+    const body = JSON.stringify({ contents: [{ role: 'user', parts: [{ text: 'hello' }] }] });
+    const response = await fetch(provider.url + path, { method: 'POST', body });
+    assert.equal(response.status, 400);
+    assert.match(await response.text(), told);
   });
 }
 
@@ -361,7 +460,10 @@ test('what is not served is a 404 that says what is', async () => {
         error: {
           type: 'not_found_error',
           message:
-            'POST /chat/completions is not here; this provider answers POST /v1/messages, POST /v1/chat/completions, GET /v1/models',
+            'POST /chat/completions is not here; this provider answers POST /v1/messages, ' +
+            'POST /v1/chat/completions, POST /v1/responses, POST /v1beta/models/{model}:streamGenerateContent, ' +
+            'POST /model/{model}/invoke-with-response-stream, ' +
+            'POST /v1/…/publishers/anthropic/models/{model}:streamRawPredict, GET /v1/models',
         },
       },
     ],

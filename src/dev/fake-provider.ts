@@ -1,4 +1,4 @@
-// A provider that says what a scenario tells it to, on both wires, to any client: for demos, tests and
+// A provider that says what a scenario tells it to, on every wire, to any client: for demos, tests and
 // benchmarks without a key. It judges every request by laws 1 and 5 and answers a breach with 400, so that
 // a test which forgets to look at `violations` fails all the same.
 
@@ -6,14 +6,16 @@ import {
   createServer,
   type IncomingHttpHeaders,
   type IncomingMessage,
+  type RequestListener,
   type Server,
   type ServerResponse,
 } from 'node:http';
 import { CrabError } from '../core/errors.ts';
 import type { JsonObject } from '../core/schema.ts';
-import type { Delivery } from './delivery.ts';
+import type { TokenCounts } from '../core/usage.ts';
+import { type Delivery, jsonDelivery } from './delivery.ts';
 import type { Finding } from './history-check.ts';
-import { createRespond } from './respond.ts';
+import { type ChooseReply, createRespond } from './respond.ts';
 import type { Scenario } from './scenario.ts';
 import { send } from './send.ts';
 import type { WireName } from './wire.ts';
@@ -24,6 +26,10 @@ export interface FakeProviderOptions {
   readonly port?: number;
   /** What `{{name}}` in the scenario stands for. */
   readonly vars?: Readonly<Record<string, string>>;
+  /** Takes the place of the scenario where it has an answer, for tests that decide while they run. */
+  readonly choose?: ChooseReply;
+  /** Serve over TLS with this certificate and its key, both PEM. */
+  readonly tls?: { readonly cert: string; readonly key: string };
   /** Keep the parsed body of each request. Default: true. */
   readonly keepBodies?: boolean;
   /** Called when the answer is decided, before it is sent. */
@@ -46,6 +52,8 @@ export interface RequestRecord {
   readonly findings: readonly Finding[];
   /** The status that it is answered with; absent when the connection is reset. */
   readonly status?: number;
+  /** The tokens of the answer, in the classes that the wire has; absent where none began. */
+  readonly charged?: TokenCounts;
   /** When its headers had been read. */
   readonly arrivedMs: number;
   /** When the last byte of the answer was given to the kernel; absent until then, or if it never is. */
@@ -72,6 +80,9 @@ export interface FakeProvider {
 
 const HOST = '127.0.0.1';
 
+/** Where the requests so far are listed. Asking for it is no request. */
+const BILL = '/__fake/requests';
+
 /** Twice what the largest real provider accepts. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
@@ -81,17 +92,22 @@ const KEEP_ALIVE_MS = 60_000;
 /** Throws `CrabError` (`usage`) when the port cannot be had. */
 export async function startFakeProvider(options: FakeProviderOptions): Promise<FakeProvider> {
   const { scenario, vars = {}, keepBodies = true } = options;
-  const respond = createRespond(scenario, vars);
+  const respond = createRespond(scenario, vars, options.choose);
   const requests: RequestRecord[] = [];
   const violations: Violation[] = [];
 
   const exchange = async (request: IncomingMessage, response: ServerResponse) => {
     const arrivedMs = monotonicMs();
     const { method = '', headers } = request;
-    const path = (request.url ?? '').replace(/\?.*/, '');
+    const [path = '', query = ''] = (request.url ?? '').split('?', 2);
     const received = await readBody(request);
     if (received === undefined) return;
-    const { delivery, body, findings = [], ...facts } = respond({ method, path, body: received.body });
+    if (method === 'GET' && path === BILL) {
+      await send(response, jsonDelivery(200, { requests: requests.map(billLine) }));
+      return;
+    }
+    const asked = { method, path, query, headers, body: received.body };
+    const { delivery, body, findings = [], ...facts } = await respond(asked);
     const record: RequestRecord = {
       method,
       path,
@@ -110,10 +126,32 @@ export async function startFakeProvider(options: FakeProviderOptions): Promise<F
     if (await send(response, delivery)) record.finishedMs = monotonicMs();
   };
 
-  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, exchange);
+  const answer: RequestListener = (request, response) => {
+    exchange(request, response).catch((error) => {
+      // A fault of this server must not look like a provider that takes its time.
+      response.destroy();
+      throw error;
+    });
+  };
+
+  const server = await serverFor(options.tls, answer);
   const port = await listen(server, options.port ?? 0);
-  const url = `http://${HOST}:${port}`;
+  const url = `${options.tls === undefined ? 'http' : 'https'}://${HOST}:${port}`;
   return { url, openaiUrl: `${url}/v1`, port, requests, violations, close: () => closeServer(server) };
+}
+
+async function serverFor(tls: FakeProviderOptions['tls'], exchange: RequestListener): Promise<Server> {
+  const settings = { keepAliveTimeout: KEEP_ALIVE_MS };
+  if (tls === undefined) return createServer(settings, exchange);
+  const https = await import('node:https');
+  return https.createServer({ ...settings, ...tls }, exchange);
+}
+
+/** What a request cost, for comparing it with what a client believes that it cost. */
+function billLine(record: RequestRecord, request: number): JsonObject {
+  const { method, path, wire, model, turn, status, charged, findings, finishedMs } = record;
+  const whole = finishedMs !== undefined;
+  return { request, method, path, wire, model, turn, status, whole, charged, findings };
 }
 
 function monotonicMs(): number {

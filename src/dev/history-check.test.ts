@@ -4,17 +4,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MAX_RESULT_BYTES } from '../core/limits.ts';
+import { anthropicWire } from './anthropic-wire.ts';
 import { checkHistory, MAX_SYSTEM_BYTES, RESULT_SLACK_BYTES } from './history-check.ts';
-import { WIRES } from './respond.ts';
+import { openaiWire } from './openai-wire.ts';
 import { signatureOf } from './signature.ts';
-import type { WireName } from './wire.ts';
 
 type Json = Record<string, unknown>;
 
-function check(name: WireName, body: Json): readonly string[] {
-  const wire = WIRES.find((candidate) => candidate.name === name);
-  assert.ok(wire);
-  return checkHistory(wire.history(body)).map(({ law, at, message }) => `${law} ${at}: ${message}`);
+const WIRES = { anthropic: anthropicWire, openai: openaiWire };
+
+function check(name: keyof typeof WIRES, body: Json): readonly string[] {
+  const asked = { model: String(body['model']), body, query: '' };
+  return checkHistory(WIRES[name].history(asked)).map(({ law, at, message }) => `${law} ${at}: ${message}`);
 }
 
 const TOO_LONG = 'x'.repeat(MAX_RESULT_BYTES + RESULT_SLACK_BYTES + 1);

@@ -13,3 +13,13 @@ export function asList(value: unknown): readonly unknown[] {
 export function asText(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
+
+/** Whether this is the JSON text of an object. */
+export function isJsonObject(text: unknown): boolean {
+  if (typeof text !== 'string') return false;
+  try {
+    return isObject(JSON.parse(text));
+  } catch {
+    return false;
+  }
+}

@@ -4,7 +4,7 @@
 
 import type { JsonObject } from '../core/schema.ts';
 import { type CallStep, type Finding, finding, type History, type Step } from './history-check.ts';
-import { asList, asText, isObject } from './json.ts';
+import { asList, asText, isJsonObject, isObject } from './json.ts';
 
 type Report = (at: string, message: string) => void;
 
@@ -69,15 +69,6 @@ function readCall(call: unknown, at: string, report: Report): CallStep {
     report(at, `the arguments of call ${id} are not the JSON text of an object`);
   }
   return { at, id, name: asText(named['name']) };
-}
-
-function isJsonObject(text: unknown): boolean {
-  if (typeof text !== 'string') return false;
-  try {
-    return isObject(JSON.parse(text));
-  } catch {
-    return false;
-  }
 }
 
 function readResult(fields: JsonObject, at: string, report: Report): Step {

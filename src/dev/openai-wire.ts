@@ -3,6 +3,7 @@
 
 import type { JsonObject } from '../core/schema.ts';
 import type { Answer, AnswerCall } from './answer.ts';
+import { serverSentEvent } from './bytes.ts';
 import { isObject } from './json.ts';
 import { readOpenaiHistory } from './openai-history.ts';
 import type { Wire, WireError } from './wire.ts';
@@ -25,11 +26,14 @@ const CREATED = 1_700_000_000;
 
 export const openaiWire: Wire = {
   name: 'openai',
-  path: '/v1/chat/completions',
-  history: readOpenaiHistory,
+  contentType: 'text/event-stream',
+  countsCacheWrites: false,
+  refusesToStream: ({ body }) => (body['stream'] === true ? undefined : 'send "stream": true'),
+  history: ({ body }) => readOpenaiHistory(body),
+  variant: wantsUsage,
 
-  render(answer, body) {
-    const chunk = chunkWriter(answer, body);
+  render(answer, { model, body }) {
+    const chunk = chunkWriter(answer, model);
     const withUsage = wantsUsage(body);
     const choice = (delta: JsonObject, finish: string | null = null) =>
       chunk({ choices: [{ index: 0, delta, finish_reason: finish }], ...(withUsage && { usage: null }) });
@@ -43,23 +47,16 @@ export const openaiWire: Wire = {
       closing: [
         choice({}, FINISH_REASONS[answer.stop]),
         ...(withUsage ? [chunk({ choices: [], usage: usageOf(answer) })] : []),
-        'data: [DONE]\n\n',
+        '[DONE]',
       ],
     };
   },
 
-  errorEvent(type, message) {
-    return event({ error: { message, type, param: null, code: null } });
-  },
+  frame: (event) => serverSentEvent(event),
+  ping: ': keep-alive\n\n',
+  errorEvent: (type, message) => serverSentEvent({ error: { message, type, param: null, code: null } }),
 
-  errorBody: ({ status, message, type }: WireError) => {
-    const known = ERRORS[status] ?? {
-      type: status >= 500 ? 'server_error' : 'invalid_request_error',
-      code: null,
-    };
-    const code = type ?? known.code;
-    return { error: { message, type: known.type, param: null, code } };
-  },
+  errorBody: openaiErrorBody,
 
   overflow: {
     status: 400,
@@ -69,8 +66,13 @@ export const openaiWire: Wire = {
   },
 };
 
-function event(data: JsonObject): string {
-  return `data: ${JSON.stringify(data)}\n\n`;
+export function openaiErrorBody({ status, message, type }: WireError): JsonObject {
+  const known = ERRORS[status] ?? {
+    type: status >= 500 ? 'server_error' : 'invalid_request_error',
+    code: null,
+  };
+  const code = type ?? known.code;
+  return { error: { message, type: known.type, param: null, code } };
 }
 
 function wantsUsage(body: JsonObject): boolean {
@@ -78,14 +80,14 @@ function wantsUsage(body: JsonObject): boolean {
   return isObject(options) && options['include_usage'] === true;
 }
 
-function chunkWriter({ turn }: Answer, body: JsonObject): (fields: JsonObject) => string {
+function chunkWriter({ turn }: Answer, model: string): (fields: JsonObject) => JsonObject {
   const start = {
     id: `chatcmpl-fake-${turn}`,
     object: 'chat.completion.chunk',
     created: CREATED,
-    model: body['model'],
+    model,
   };
-  return (fields) => event({ ...start, ...fields });
+  return (fields) => ({ ...start, ...fields });
 }
 
 function callDeltas(call: AnswerCall, index: number): readonly JsonObject[] {

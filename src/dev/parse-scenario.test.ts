@@ -51,7 +51,7 @@ const REFUSALS: readonly (readonly [unknown, string])[] = [
   [{ replies: [], scripts: [] }, 'demo.json: expected either replies or scripts at the top'],
   [
     { replies: [], finally: {} },
-    'demo.json: finally: unknown field; known here: replies, scripts, otherwise',
+    'demo.json: finally: unknown field; known here: replies, scripts, otherwise, models, server',
   ],
   [{ replies: {} }, 'demo.json: replies: expected an array, found {}'],
   [{ replies: [], otherwise: 'x' }, 'demo.json: otherwise: expected an object, found "x"'],
@@ -62,11 +62,11 @@ const REFUSALS: readonly (readonly [unknown, string])[] = [
   ],
   [
     reply({ txt: 'x' }),
-    'demo.json: replies[1].txt: unknown field; known here: text, generate, thinking, calls, stop, usage, chunk, delayMs, repeat, fault, times',
+    'demo.json: replies[1].txt: unknown field; known here: text, generate, thinking, calls, stop, usage, chunk, delayMs, drip, repeat, headers, fault, times',
   ],
   [
     JSON.stringify(reply({})).replace('{},{}', '{"__proto__":{}}'),
-    'demo.json: replies[0].__proto__: unknown field; known here: text, generate, thinking, calls, stop, usage, chunk, delayMs, repeat, fault, times',
+    'demo.json: replies[0].__proto__: unknown field; known here: text, generate, thinking, calls, stop, usage, chunk, delayMs, drip, repeat, headers, fault, times',
   ],
   [reply({ text: 1 }), 'demo.json: replies[1].text: expected a string or an array of strings, found 1'],
   [reply({ text: ['a', 1] }), 'demo.json: replies[1].text[1]: expected a string, found 1'],
@@ -94,11 +94,11 @@ const REFUSALS: readonly (readonly [unknown, string])[] = [
   [reply({ times: 1 }), 'demo.json: replies[1]: times belongs to a fault'],
   [
     reply({ fault: {} }),
-    'demo.json: replies[1].fault: expected exactly one of status, overflow, html, cutAfter, stallAfter, errorEvent, badJson, reset, noStop, refuse',
+    'demo.json: replies[1].fault: expected exactly one of status, overflow, html, cutAfter, resetAfter, stallAfter, pingEveryMs, errorEvent, badJson, garble, flood, gzipBomb, hugeHeader, reset, noStop, refuse',
   ],
   [
     reply({ fault: { html: true, reset: true } }),
-    'demo.json: replies[1].fault: expected exactly one of status, overflow, html, cutAfter, stallAfter, errorEvent, badJson, reset, noStop, refuse',
+    'demo.json: replies[1].fault: expected exactly one of status, overflow, html, cutAfter, resetAfter, stallAfter, pingEveryMs, errorEvent, badJson, garble, flood, gzipBomb, hugeHeader, reset, noStop, refuse',
   ],
   [
     reply({ fault: { html: true, message: 'x' } }),
@@ -114,13 +114,15 @@ const REFUSALS: readonly (readonly [unknown, string])[] = [
   ],
   [
     reply({ fault: { cutAfter: 'text' } }),
-    'demo.json: replies[1].fault.cutAfter: expected a number of bytes or "call", found "text"',
+    'demo.json: replies[1].fault.cutAfter: expected a number of bytes or one of "call", "event", "character", "end", found "text"',
   ],
   [
     reply({ fault: { errorEvent: { type: 'x' } } }),
     'demo.json: replies[1].fault.errorEvent: message is missing',
   ],
   [reply({ fault: { badJson: true } }), 'demo.json: replies[1]: this fault needs a reply with calls'],
+  [reply({ fault: { garble: 'badUtf8' } }), 'demo.json: replies[1]: this fault needs a reply with text'],
+  [{ server: 'vllm', replies: [] }, 'demo.json: server: expected one of "ollama", "llama.cpp", found "vllm"'],
   [reply({ fault: { refuse: false } }), 'demo.json: replies[1].fault.refuse: expected true, found false'],
 ];
 

@@ -4,7 +4,17 @@
 
 import { CrabError } from '../core/errors.ts';
 import { isObject } from './json.ts';
-import { type Reply, SCRIPTED_STOPS, type Scenario, type Script, type ScriptedCall } from './scenario.ts';
+import {
+  CUTS,
+  GARBLES,
+  type ListedModel,
+  LOCAL_SERVERS,
+  type Reply,
+  SCRIPTED_STOPS,
+  type Scenario,
+  type Script,
+  type ScriptedCall,
+} from './scenario.ts';
 
 interface Place {
   readonly file: string;
@@ -47,20 +57,19 @@ const checkTexts: Check = (value, place) => {
   else if (typeof value !== 'string') expected('a string or an array of strings', value, place);
 };
 
-const checkStop: Check = (value, place) => {
-  if (!SCRIPTED_STOPS.some((stop) => stop === value)) {
-    expected(`one of ${SCRIPTED_STOPS.map((stop) => `"${stop}"`).join(', ')}`, value, place);
-  }
-};
-
 const checkStatus: Check = (value, place) => {
   if (typeof value !== 'number' || !Number.isInteger(value) || value < 400 || value > 599) {
     expected('a status between 400 and 599', value, place);
   }
 };
 
+const checkPage: Check = (value, place) => {
+  if (value !== true && value !== 200) checkStatus(value, place);
+};
+
 const checkCut: Check = (value, place) => {
-  if (value !== 'call' && !isWhole(value, 0)) expected('a number of bytes or "call"', value, place);
+  if (CUTS.some((cut) => cut === value) || isWhole(value, 0)) return;
+  expected(`a number of bytes or one of ${quoted(CUTS)}`, value, place);
 };
 
 const checkHeaders: Check = (value, place) => {
@@ -71,6 +80,9 @@ const checkHeaders: Check = (value, place) => {
 const CALL: Readonly<Record<keyof ScriptedCall, Check>> = {
   name: checkText,
   input: checkObject,
+  raw: checkText,
+  padding: checkPositive,
+  depth: checkPositive,
   id: checkText,
 };
 
@@ -85,13 +97,19 @@ const USAGE: Readonly<Record<keyof Required<Reply>['usage'], Check>> = {
 export const FAULTS: Readonly<Record<string, Readonly<Record<string, Check>>>> = {
   status: { status: checkStatus, headers: checkHeaders, message: checkText, body: checkAnything },
   overflow: { overflow: checkTrue },
-  html: { html: checkTrue },
+  html: { html: checkPage },
   cutAfter: { cutAfter: checkCut },
+  resetAfter: { resetAfter: checkCount },
   stallAfter: { stallAfter: checkCount },
+  pingEveryMs: { pingEveryMs: checkPositive },
   errorEvent: {
     errorEvent: fields({ type: checkText, message: checkText }, ['type', 'message']),
   },
   badJson: { badJson: checkTrue },
+  garble: { garble: oneOf(GARBLES) },
+  flood: { flood: checkPositive },
+  gzipBomb: { gzipBomb: checkPositive },
+  hugeHeader: { hugeHeader: checkPositive },
   reset: { reset: checkTrue },
   noStop: { noStop: checkTrue },
   refuse: { refuse: checkTrue },
@@ -113,11 +131,13 @@ export const REPLY: Readonly<Record<keyof Reply, Check>> = {
   generate: fields({ deltas: checkPositive, text: checkText }, ['deltas', 'text']),
   thinking: checkText,
   calls: listOf(fields(CALL, ['name', 'input'])),
-  stop: checkStop,
+  stop: oneOf(SCRIPTED_STOPS),
   usage: fields(USAGE),
   chunk: checkPositive,
   delayMs: checkCount,
+  drip: checkPositive,
   repeat: checkPositive,
+  headers: checkHeaders,
   fault: checkFault,
   times: checkPositive,
 };
@@ -129,8 +149,10 @@ const checkReply: Check = (value, place) => {
     throw malformed(place, 'expected either text or generate, found both');
   }
   if (times !== undefined && fault === undefined) throw malformed(place, 'times belongs to a fault');
-  const needsCall =
-    fault !== undefined && ('badJson' in fault || ('cutAfter' in fault && fault.cutAfter === 'call'));
+  if (fault === undefined) return;
+  const needsText = 'garble' in fault && fault.garble === 'badUtf8' && !text?.length;
+  if (needsText) throw malformed(place, 'this fault needs a reply with text');
+  const needsCall = 'badJson' in fault || ('cutAfter' in fault && fault.cutAfter === 'call');
   if (needsCall && !calls?.length) throw malformed(place, 'this fault needs a reply with calls');
 };
 
@@ -155,10 +177,18 @@ const SCRIPT: Readonly<Record<keyof Script, Check>> = {
   otherwise: checkReply,
 };
 
+const MODEL: Readonly<Record<keyof ListedModel, Check>> = {
+  id: checkText,
+  contextWindow: checkPositive,
+  maxOutput: checkPositive,
+};
+
 const SCENARIO: Readonly<Record<keyof Scenario, Check>> = {
   replies: listOf(checkReply),
   scripts: listOf(fields(SCRIPT, ['replies'])),
   otherwise: checkReply,
+  models: listOf(fields(MODEL, ['id'])),
+  server: oneOf(LOCAL_SERVERS),
 };
 
 const checkScenario: Check = (value, place) => {
@@ -181,6 +211,16 @@ function fields(known: Readonly<Record<string, Check>>, required: readonly strin
       check(field, within(place, name));
     }
   };
+}
+
+function oneOf(known: readonly string[]): Check {
+  return (value, place) => {
+    if (!known.some((one) => one === value)) expected(`one of ${quoted(known)}`, value, place);
+  };
+}
+
+function quoted(names: readonly string[]): string {
+  return names.map((name) => `"${name}"`).join(', ');
 }
 
 function listOf(check: Check): Check {

@@ -2,21 +2,22 @@
 // reply is chosen depends on the request alone; the only state is how often a fault has already struck.
 
 import type { JsonObject } from '../core/schema.ts';
-import { composeAnswer, hasTemplates } from './answer.ts';
-import { anthropicWire } from './anthropic-wire.ts';
+import type { TokenCounts } from '../core/usage.ts';
+import { type Answer, composeAnswer, hasTemplates } from './answer.ts';
 import { type Delivery, errorDelivery, jsonDelivery, planDelivery } from './delivery.ts';
 import { checkHistory, describeFindings, type Finding, type History } from './history-check.ts';
 import { asText, isObject } from './json.ts';
-import { openaiWire } from './openai-wire.ts';
 import { type Fault, pickReply, type Reply, type Scenario } from './scenario.ts';
-import type { Wire, WireName } from './wire.ts';
-
-export const WIRES: readonly Wire[] = [anthropicWire, openaiWire];
+import type { Asked, Wire, WireName } from './wire.ts';
+import { findRoute, ROUTES } from './wires.ts';
 
 export interface Incoming {
   readonly method: string;
   /** Without the query. */
   readonly path: string;
+  /** Without `?`. */
+  readonly query: string;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   /** Absent when it was too large to keep. */
   readonly body: Uint8Array | undefined;
 }
@@ -28,45 +29,70 @@ export interface Outgoing {
   readonly model?: string;
   /** Which answer of the conversation this is, from 1. */
   readonly turn?: number;
+  /** What the answer costs, where there is one. */
+  readonly charged?: TokenCounts;
   readonly body?: JsonObject;
   readonly findings?: readonly Finding[];
 }
 
-export type Respond = (incoming: Incoming) => Outgoing;
+export type Respond = (incoming: Incoming) => Promise<Outgoing>;
 
-export function createRespond(scenario: Scenario, vars: Readonly<Record<string, string>>): Respond {
+/** Decides while the server runs; undefined leaves it to the scenario. */
+export type ChooseReply = (steps: History['steps']) => Reply | undefined;
+
+export function createRespond(
+  scenario: Scenario,
+  vars: Readonly<Record<string, string>>,
+  choose: ChooseReply = () => undefined,
+): Respond {
   const render = createRenderer(vars);
   const strike = createStrikes();
-  return ({ method, path, body }) => {
-    const wire = WIRES.find((candidate) => candidate.path === path);
-    if (wire === undefined || method !== 'POST') return { delivery: withoutModel(method, path) };
+  return async (incoming) => {
+    const { method, path, query, body } = incoming;
+    const found = findRoute(path);
+    if (found === undefined || method !== 'POST') return { delivery: await withoutModel(incoming, scenario) };
+    const wire = await found.route.load();
     const refuse = (status: number, message: string) => errorDelivery(wire, { status, message });
     if (body === undefined) return { wire: wire.name, delivery: refuse(413, 'the request is too large') };
     const request = parseObject(body);
     if (request === undefined) {
       return { wire: wire.name, delivery: refuse(400, 'the request is not a JSON object') };
     }
-    const history = wire.history(request);
+    const model = found.model ?? asText(request['model']);
+    const asked: Asked = { model, body: request, query };
+    const history = wire.history(asked);
     const situation = situationOf(history);
     const findings = checkHistory(history);
     const turn = situation.answered + 1;
-    const facts = { wire: wire.name, model: asText(request['model']), turn, body: request, findings };
+    const facts = { wire: wire.name, model, turn, body: request, findings };
     if (findings.length > 0) return { ...facts, delivery: refuse(400, describeFindings(findings)) };
-    if (request['stream'] !== true) {
-      return { ...facts, delivery: refuse(400, 'this provider only streams: send "stream": true') };
+    const streamless = STREAMLESS.test(path) ? 'ask the streaming path' : wire.refusesToStream(asked);
+    if (streamless !== undefined) {
+      return { ...facts, delivery: refuse(400, `this provider only streams: ${streamless}`) };
     }
-    const reply = pickReply(scenario, situation.prompt, situation.answered);
-    const delivery = render(wire, reply, { request, turn, result: situation.result, fault: strike(reply) });
-    return { ...facts, delivery };
+    const chosen = choose(history.steps);
+    const reply = chosen ?? pickReply(scenario, situation.prompt, situation.answered);
+    const how = { asked, turn, result: situation.result, fault: strike(reply) };
+    const { delivery, usage } = await render(wire, reply, how);
+    return { ...facts, delivery, ...(delivery.kind === 'stream' && { charged: billed(wire, usage) }) };
   };
 }
 
-function withoutModel(method: string, path: string): Delivery {
-  if (method === 'GET' && path === '/v1/models') {
-    const model = { id: 'fake-model', object: 'model', created: 0, owned_by: 'crab' };
-    return jsonDelivery(200, { object: 'list', data: [model] });
-  }
-  const known = [...WIRES.map((wire) => `POST ${wire.path}`), 'GET /v1/models'].join(', ');
+/** Paths of wires that answer in one piece. */
+const STREAMLESS = /(?::generateContent|:rawPredict|\/invoke)$/;
+
+/** In the classes that the wire has. */
+function billed({ countsCacheWrites }: Wire, usage: TokenCounts): TokenCounts {
+  if (countsCacheWrites) return usage;
+  return { ...usage, input: usage.input + usage.cacheWrite, cacheWrite: 0 };
+}
+
+async function withoutModel(incoming: Incoming, scenario: Scenario): Promise<Delivery> {
+  const { method, path } = incoming;
+  const { list } = await import('./listings.ts');
+  const listed = list(incoming, scenario);
+  if (listed !== undefined) return jsonDelivery(listed.status, listed.body);
+  const known = [...ROUTES.map((route) => `POST ${route.path}`), 'GET /v1/models'].join(', ');
   const message = `${method} ${path} is not here; this provider answers ${known}`;
   return jsonDelivery(404, { type: 'error', error: { type: 'not_found_error', message } });
 }
@@ -107,10 +133,15 @@ export function createStrikes(): (reply: Reply) => Fault | undefined {
 }
 
 interface Rendering {
-  readonly request: JsonObject;
+  readonly asked: Asked;
   readonly turn: number;
   readonly result: string;
   readonly fault: Fault | undefined;
+}
+
+interface Rendered {
+  readonly delivery: Delivery;
+  readonly usage: Answer['usage'];
 }
 
 /**
@@ -119,18 +150,18 @@ interface Rendering {
  */
 function createRenderer(
   vars: Readonly<Record<string, string>>,
-): (wire: Wire, reply: Reply, how: Rendering) => Delivery {
-  const kept = new Map<Wire, WeakMap<Reply, { readonly key: string; readonly delivery: Delivery }>>();
-  return (wire, reply, { request, turn, result, fault }) => {
-    const answer = () => composeAnswer({ ...reply, fault }, { turn, result, vars });
-    const render = () => planDelivery(wire, answer(), request, { fault, delayMs: reply.delayMs ?? 0 });
+): (wire: Wire, reply: Reply, how: Rendering) => Promise<Rendered> {
+  const kept = new Map<Wire, WeakMap<Reply, Rendered & { readonly key: string }>>();
+  return async (wire, reply, { asked, turn, result, fault }) => {
     const ofWire = kept.get(wire) ?? new WeakMap();
     kept.set(wire, ofWire);
-    const key = JSON.stringify([turn, fault !== undefined, request['model'], request['stream_options']]);
+    const key = JSON.stringify([turn, fault !== undefined, asked.model, wire.variant?.(asked.body)]);
     const last = ofWire.get(reply);
-    if (last?.key === key) return last.delivery;
-    const delivery = render();
-    if (!hasTemplates(reply)) ofWire.set(reply, { key, delivery });
-    return delivery;
+    if (last?.key === key) return last;
+    const answer = composeAnswer({ ...reply, fault }, { turn, result, vars });
+    const delivery = await planDelivery(wire, answer, asked, { fault, pace: reply });
+    const rendered = { key, delivery, usage: answer.usage };
+    if (!hasTemplates(reply)) ofWire.set(reply, rendered);
+    return rendered;
   };
 }

@@ -25,8 +25,9 @@ test('the provider says where it is, a line a request, and stops with its signal
     `fake provider on ${url}`,
     `  Anthropic wire: ANTHROPIC_BASE_URL=${url} ANTHROPIC_API_KEY=fake crab`,
     `  OpenAI wire:    OPENAI_BASE_URL=${url}/v1 OPENAI_API_KEY=fake crab`,
+    `  its requests:   ${url}/__fake/requests`,
     'Ctrl-C stops it.',
-    '200 POST /v1/chat/completions some-model, turn 1, 119 bytes',
+    '200 POST /v1/chat/completions some-model, turn 1, 119 bytes, 100 tokens in, 10 out',
     '400 POST /v1/messages some-model, turn 1, 96 bytes: law 1 violated at messages[0].content: the text block is empty',
     '404 GET /, 0 bytes',
   ]);

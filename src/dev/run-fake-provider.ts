@@ -1,6 +1,7 @@
 // `crab dev fake-provider`: the fake provider as a process of its own, which tells the person how to point
 // a client at it and says one line a request.
 
+import type { TokenCounts } from '../core/usage.ts';
 import type { FakeProvider, RequestRecord } from './fake-provider.ts';
 import { startFakeProvider } from './fake-provider.ts';
 import { describeFindings } from './history-check.ts';
@@ -39,17 +40,25 @@ function greeting({ url, openaiUrl }: FakeProvider): readonly string[] {
     `fake provider on ${url}`,
     `  Anthropic wire: ANTHROPIC_BASE_URL=${url} ANTHROPIC_API_KEY=fake crab`,
     `  OpenAI wire:    OPENAI_BASE_URL=${openaiUrl} OPENAI_API_KEY=fake crab`,
+    `  its requests:   ${url}/__fake/requests`,
     'Ctrl-C stops it.',
   ];
 }
 
 function requestLine(request: RequestRecord): string {
-  const { method, path, model, turn, bodyBytes, status, findings } = request;
+  const { method, path, model, turn, bodyBytes, status, findings, charged } = request;
   const about = turn === undefined ? '' : ` ${model}, turn ${turn}`;
   const faulty = findings.length > 0 ? `: ${describeFindings(findings)}` : '';
-  const line = `${status ?? 'reset'} ${method} ${path}${about}, ${bodyBytes} bytes${faulty}`;
+  const cost = charged === undefined ? '' : `, ${tokensOf(charged)}`;
+  const line = `${status ?? 'reset'} ${method} ${path}${about}, ${bodyBytes} bytes${cost}${faulty}`;
   // A client chooses model and ids: they must not steer the terminal.
   return line.replace(/\p{Cc}/gu, '?');
+}
+
+function tokensOf({ input, output, cacheRead, cacheWrite }: TokenCounts): string {
+  const cached =
+    cacheRead + cacheWrite === 0 ? '' : ` (+${cacheRead} read and ${cacheWrite} written in the cache)`;
+  return `${input}${cached} tokens in, ${output} out`;
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

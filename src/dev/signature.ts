@@ -12,6 +12,11 @@ export function isForged(thinking: string, signature: string): boolean {
   return signature.startsWith(PREFIX) && signature !== signatureOf(thinking);
 }
 
+/** Whether it is one of ours that did not come back whole, where what it belongs to may have changed. */
+export function isDamaged(signature: string): boolean {
+  return signature.startsWith(PREFIX) && !/^[0-9a-f]{8}$/.test(signature.slice(PREFIX.length));
+}
+
 /** FNV-1a, 32 bits (draft-eastlake-fnv), over UTF-16 code units. */
 function fnv1a(text: string): number {
   let hash = 0x811c9dc5;

@@ -80,7 +80,12 @@ export class Answer {
         return undefined;
       }
       case 'toolUseStart':
-        this.#blocks.set(chunk.index, { type: 'toolCall', id: chunk.id, name: chunk.name, json: '' });
+        this.#blocks.set(chunk.index, {
+          type: 'toolCall',
+          id: chunk.id,
+          name: allowed(chunk.name),
+          json: '',
+        });
         this.#callIndex.set(chunk.id, chunk.index);
         return undefined;
       case 'toolUseDelta': {
@@ -145,6 +150,18 @@ export class Answer {
   }
 }
 
+/**
+ * A model may name a tool as no provider allows it; the name goes back with every later request, and each of them
+ * would be refused (law 1). There is no tool of such a name, so nothing is lost by writing it another way.
+ */
+function allowed(name: string): string {
+  if (TOOL_NAME.test(name)) return name;
+  return name.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, MAX_TOOL_NAME) || 'unnamed';
+}
+
+const MAX_TOOL_NAME = 64;
+const TOOL_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
+
 function finished(block: Block): readonly AssistantContent[] {
   switch (block.type) {
     case 'text':
@@ -170,7 +187,15 @@ function finished(block: Block): readonly AssistantContent[] {
       if (block.call === undefined) return [];
       // The history must hold the call that its error answers; its arguments were never an object.
       if (block.call.type === 'badCall')
-        return [{ type: 'toolCall', id: block.id, name: block.name, arguments: {} }];
+        return [
+          {
+            type: 'toolCall',
+            id: block.id,
+            name: block.name,
+            arguments: {},
+            ...(block.signature !== undefined && { thoughtSignature: block.signature }),
+          },
+        ];
       return [block.call];
   }
 }
@@ -187,6 +212,7 @@ function readCall(block: {
     const value: unknown = block.json.trim() === '' ? {} : JSON.parse(block.json);
     if (typeof value !== 'object' || value === null || Array.isArray(value))
       return bad('The arguments must be a JSON object.');
+    if (isTooDeep(value)) return bad(`The arguments are nested more than ${MAX_ARGUMENT_DEPTH} levels deep.`);
     return {
       type: 'toolCall',
       id,
@@ -197,4 +223,20 @@ function readCall(block: {
   } catch (error) {
     return bad(`The arguments are not valid JSON: ${messageOf(error)}`);
   }
+}
+
+/** What is nested deeper can be parsed, and then neither checked nor written: both call themselves for each level. */
+const MAX_ARGUMENT_DEPTH = 64;
+
+function isTooDeep(value: object): boolean {
+  let level: readonly object[] = [value];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth >= MAX_ARGUMENT_DEPTH) return true;
+    level = level.flatMap((parent) => Object.values(parent).filter(isParent));
+  }
+  return false;
+}
+
+function isParent(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
 }

@@ -223,6 +223,31 @@ describe('a call', () => {
     assert.deepEqual(model.violations, []);
   });
 
+  it('whose arguments are nested beyond measure is answered and never run', async () => {
+    const deep = { name: 'look', input: {}, depth: 10_000 };
+    const model = scriptedModel([{ calls: [deep] }, { text: 'I see.' }]);
+    const run = () => assert.fail('it ran');
+    const { results, end } = await runQuery({ model, tools: [testTool({ name: 'look', run })] });
+    assert.equal(resultText(results[0]), 'The arguments are nested more than 64 levels deep.');
+    assert.deepEqual([end.outcome, end.text], ['done', 'I see.']);
+  });
+
+  it('of a tool whose name no provider allows does not spoil the history', async () => {
+    const names = ['no tool', 'größer', '', 'x'.repeat(300)];
+    const model = scriptedModel([{ calls: names.map((name) => call(name)) }, { text: 'I see.' }]);
+    const { results, end } = await runQuery({ model });
+    assert.deepEqual(
+      results.map(({ toolName, isError }) => [toolName, isError]),
+      [
+        ['no_tool', true],
+        ['gr__er', true],
+        ['unnamed', true],
+        ['x'.repeat(64), true],
+      ],
+    );
+    assert.deepEqual([end.outcome, model.violations], ['done', []]);
+  });
+
   it('that throws becomes an error result, and the others are kept', async () => {
     const tools = [
       testTool({ name: 'bad', run: () => Promise.reject(new Error('broken pipe')) }),

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { chmod, readFile } from 'node:fs/promises';
-import type { WireName } from '../../src/dev/wire.ts';
 import { type CrabProcess, testedCommand } from '../support/crab.ts';
 import {
+  type FlowWire,
   type Journey,
   journey,
   type Line,
@@ -19,7 +19,7 @@ import { assistant, user } from '../support/spoken.ts';
 const DELTAS = Array.from({ length: 20_000 }, (_, at) => `word ${at} `);
 const WHOLE = DELTAS.join('');
 
-const story = (wire: WireName) => journey(wire, { script: [{ text: DELTAS }, { text: 'The end.' }] });
+const story = (wire: FlowWire) => journey(wire, { script: [{ text: DELTAS }, { text: 'The end.' }] });
 
 const PARTIAL = ['-p', 'tell all', '--output-format', 'stream-json', '--include-partial-messages'];
 

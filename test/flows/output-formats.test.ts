@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Reply } from '../../src/dev/scenario.ts';
-import type { WireName } from '../../src/dev/wire.ts';
 import {
+  type FlowWire,
   journey,
   type Line,
   linesOf,
@@ -19,7 +19,7 @@ import { result } from '../support/spoken.ts';
 const USAGE = { input: 1000, output: 20, cacheRead: 500, cacheWrite: 0 };
 
 /** US dollars for one answer with `USAGE`, by the price lists of the two models. */
-const COST: Readonly<Record<WireName, number>> = {
+const COST: Readonly<Record<FlowWire, number>> = {
   anthropic: (1000 * 3 + 20 * 15 + 500 * 0.3) / 1e6,
   openai: (1000 * 1.25 + 20 * 10 + 500 * 0.125) / 1e6,
 };
@@ -41,7 +41,7 @@ const DONE: Reply = { text: 'It says hello.', usage: USAGE };
 
 const FILES = { 'a.txt': 'hello\n' };
 
-const WINDOWS: Readonly<Record<WireName, number>> = { anthropic: 200_000, openai: 400_000 };
+const WINDOWS: Readonly<Record<FlowWire, number>> = { anthropic: 200_000, openai: 400_000 };
 
 function doubled<Key extends string>(counts: Readonly<Record<Key, number>>): Record<Key, number> {
   return Object.fromEntries(Object.entries<number>(counts).map(([key, count]) => [key, 2 * count])) as Record<
@@ -51,7 +51,7 @@ function doubled<Key extends string>(counts: Readonly<Record<Key, number>>): Rec
 }
 
 /** The result of `READ` and `DONE`. */
-function expectedResult(wire: WireName, session: string): Line {
+function expectedResult(wire: FlowWire, session: string): Line {
   const cost = COST[wire] + COST[wire];
   return {
     type: 'result',

@@ -7,9 +7,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PermissionMode } from '../../src/core/permission.ts';
 import type { Reply, ScriptedCall } from '../../src/dev/scenario.ts';
-import type { WireName } from '../../src/dev/wire.ts';
 import type { RunOptions } from '../support/crab.ts';
-import { type Journey, journey, linesOf, onEachWire, resultOf } from '../support/journey.ts';
+import { type FlowWire, type Journey, journey, linesOf, onEachWire, resultOf } from '../support/journey.ts';
 import { tempWorkspace } from '../support/workspace.ts';
 
 const FILES = {
@@ -39,7 +38,7 @@ interface Attempt {
 
 /** Lets the model make calls one by one and hands what came of them to `look`. */
 async function attempt(
-  wire: WireName,
+  wire: FlowWire,
   calls: readonly ScriptedCall[],
   args: readonly string[],
   look: (attempt: Attempt) => void | Promise<void>,

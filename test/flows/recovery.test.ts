@@ -5,8 +5,8 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import type { Entry } from '../../src/core/tape.ts';
 import type { Reply } from '../../src/dev/scenario.ts';
-import type { WireName } from '../../src/dev/wire.ts';
 import {
+  type FlowWire,
   type Journey,
   journey,
   type Line,
@@ -325,7 +325,7 @@ onEachWire('a turn limit ends the run with its calls answered, and --continue go
   assert.equal((await at.run(['-p', 'go on', '--continue'])).stdout, 'Done.\n');
 });
 
-const LIMITS: Readonly<Record<WireName, readonly number[]>> = {
+const LIMITS: Readonly<Record<FlowWire, readonly number[]>> = {
   anthropic: [16_384, 32_768, 64_000],
   openai: [16_384, 32_768, 65_536, 128_000],
 };

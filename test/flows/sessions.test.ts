@@ -5,14 +5,20 @@ import { mkdir, readFile, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Reply } from '../../src/dev/scenario.ts';
-import type { WireName } from '../../src/dev/wire.ts';
-import { type Journey, journey, onEachWire, onlySession, resultOf } from '../support/journey.ts';
+import {
+  type FlowWire,
+  type Journey,
+  journey,
+  onEachWire,
+  onlySession,
+  resultOf,
+} from '../support/journey.ts';
 import { filesBelow } from '../support/session-files.ts';
 import { assistant, user } from '../support/spoken.ts';
 
 const TALK: readonly Reply[] = [{ text: 'One.' }, { text: 'Two.' }, { text: 'Three.' }];
 
-const talk = (wire: WireName) => journey(wire, { script: TALK });
+const talk = (wire: FlowWire) => journey(wire, { script: TALK });
 
 /** What the last request held. */
 const lastAsked = (at: Journey) => at.asked().at(-1)?.messages;
@@ -109,7 +115,7 @@ const IDS = [
 ] as const;
 
 /** Three sessions with known ids. */
-async function three(wire: WireName): Promise<Journey> {
+async function three(wire: FlowWire): Promise<Journey> {
   const at = await talk(wire);
   for (const id of IDS) await at.run(['-p', `I am ${id}`, '--session-id', id]);
   return at;

@@ -6,8 +6,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Reply } from '../../src/dev/scenario.ts';
-import type { WireName } from '../../src/dev/wire.ts';
 import {
+  type FlowWire,
   type Journey,
   journey,
   type Line,
@@ -20,7 +20,7 @@ import {
 const USAGE = { input: 1000, output: 100, cacheRead: 500, cacheWrite: 0 };
 
 /** US dollars for one answer with `USAGE`, by the price lists of the two models. */
-const COST: Readonly<Record<WireName, number>> = {
+const COST: Readonly<Record<FlowWire, number>> = {
   anthropic: (1000 * 3 + 100 * 15 + 500 * 0.3) / 1e6,
   openai: (1000 * 1.25 + 100 * 10 + 500 * 0.125) / 1e6,
 };

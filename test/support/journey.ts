@@ -18,16 +18,19 @@ import { type SessionFile, sessionFiles } from './session-files.ts';
 import { type Asked, askedIn } from './spoken.ts';
 import { tempWorkspace, type Workspace } from './workspace.ts';
 
-export const WIRES: readonly WireName[] = ['anthropic', 'openai'];
+/** The wires that every journey is made over. */
+export type FlowWire = Extract<WireName, 'anthropic' | 'openai'>;
+
+export const WIRES: readonly FlowWire[] = ['anthropic', 'openai'];
 
 /** Models with a price, so that costs can be checked. */
-export const MODELS: Readonly<Record<WireName, string>> = {
+export const MODELS: Readonly<Record<FlowWire, string>> = {
   anthropic: 'claude-sonnet-4-5',
   openai: 'gpt-5.1',
 };
 
 export interface Journey extends AsyncDisposable {
-  readonly wire: WireName;
+  readonly wire: FlowWire;
   readonly work: Workspace;
   readonly provider: FakeProviderFixture;
   /** Runs to the end, with nothing on standard input unless `more` says so. */
@@ -46,11 +49,11 @@ export interface JourneyOptions {
 }
 
 /** A test for each wire. */
-export function onEachWire(name: string, body: (wire: WireName) => Promise<void>): void {
+export function onEachWire(name: string, body: (wire: FlowWire) => Promise<void>): void {
   for (const wire of WIRES) test(`${name} (${wire})`, () => body(wire));
 }
 
-export async function journey(wire: WireName, options: JourneyOptions): Promise<Journey> {
+export async function journey(wire: FlowWire, options: JourneyOptions): Promise<Journey> {
   const { script, files = {}, git = false } = options;
   const work = await tempWorkspace(files, { git });
   const provider = await fakeProvider(script);

@@ -32,6 +32,7 @@ export function perform(answer: Answer, model: string, fault: Fault | undefined)
   if ('stallAfter' in fault) return { chunks: firstBytes(all, fault.stallAfter), stalls: true };
   if ('cutAfter' in fault) {
     const { cutAfter } = fault;
+    if (typeof cutAfter !== 'number' && cutAfter !== 'call') throw ofTheWire(cutAfter);
     // The opening of the first call and the first half of its arguments.
     const arrived = cutAfter === 'call' ? [...said, ...calls.slice(0, 2)] : firstBytes(all, cutAfter);
     return failing('stream-cut', 'the connection broke in the middle of the answer', {}, arrived);
@@ -42,7 +43,12 @@ export function perform(answer: Answer, model: string, fault: Fault | undefined)
   if ('status' in fault) return rejection(fault);
   if ('overflow' in fault) return failing('context-overflow', 'the prompt is too long', { status: 400 });
   if ('html' in fault) return failing('provider-protocol', 'a web page came instead of a stream');
-  return failing('network', 'the connection was reset', { retryable: true });
+  if ('reset' in fault) return failing('network', 'the connection was reset', { retryable: true });
+  throw ofTheWire(Object.keys(fault).join());
+}
+
+function ofTheWire(fault: string): Error {
+  return new Error(`${fault} is a fault of bytes: take the fake provider`);
 }
 
 function rejection({ status, headers, message }: Extract<Fault, { status: number }>): Performance {

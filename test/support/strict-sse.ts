@@ -1,4 +1,4 @@
-// Reads the streams of both wires back, and throws at whatever the real providers would never send. Written
+// Reads the streams of the first two wires back, and throws at whatever the real providers would never send. Written
 // from their documentation and not from our own reader or writer, so that it can judge both.
 
 import assert from 'node:assert/strict';
@@ -18,19 +18,33 @@ export interface Heard {
 }
 
 export function readAnthropic(stream: string): Heard {
-  const events = blocks(stream).map(({ event, data }) => {
+  const [start = {}, ping, ...rest] = namedEvents(stream);
+  assert.deepEqual(ping, { type: 'ping' });
+  return readAnthropicEvents([start, ...rest]);
+}
+
+/** As Vertex sends them. */
+export function readAnthropicUnpinged(stream: string): Heard {
+  return readAnthropicEvents(namedEvents(stream));
+}
+
+/** Events that are named after their type. */
+export function namedEvents(stream: string): readonly Json[] {
+  return blocks(stream).map(({ event, data }) => {
     const json = JSON.parse(data) as Json;
     assert.equal(event, json['type']);
     return json;
   });
-  const [start, ping] = events;
-  assert.equal(start?.['type'], 'message_start');
-  assert.deepEqual(ping, { type: 'ping' });
-  assert.deepEqual(events.at(-1), { type: 'message_stop' });
+}
+
+export function readAnthropicEvents(events: readonly Json[]): Heard {
+  const [start = {}] = events;
+  assert.equal(start['type'], 'message_start');
+  assert.equal(events.at(-1)?.['type'], 'message_stop');
   const closing = events.at(-2) as { type: string; delta: Json; usage: Json };
   assert.equal(closing.type, 'message_delta');
   const message = start['message'] as Json;
-  const contents = readBlocks(events.slice(2, -2));
+  const contents = readBlocks(events.slice(1, -2));
   const of = (type: string) => contents.filter((block) => block.type === type);
   return {
     model: message['model'],
@@ -150,13 +164,15 @@ function readCallDelta(calls: { id: string; name: string; json: string }[], delt
 }
 
 /** Blocks of `event:` and `data:` lines, each closed by an empty line, and nothing else. */
-function blocks(stream: string): readonly { readonly event: string | undefined; readonly data: string }[] {
+export function blocks(
+  stream: string,
+): readonly { readonly event: string | undefined; readonly data: string }[] {
   assert.ok(stream.endsWith('\n\n'), 'the stream ends in the middle of a block');
   return stream
     .slice(0, -2)
     .split('\n\n')
     .map((block) => {
-      const match = /^(?:event: (\w+)\n)?data: (.*)$/.exec(block);
+      const match = /^(?:event: ([\w.]+)\n)?data: (.*)$/.exec(block);
       assert.ok(match, `not an event: ${block.slice(0, 100)}`);
       return { event: match[1], data: match[2] ?? '' };
     });

@@ -105,6 +105,9 @@ export class Answer implements HttpAnswer {
 
   destroy(): void {
     this.#close();
+    // A message that has arrived whole says nothing when it is closed, and whoever waits for what is made of it would
+    // wait for ever.
+    if (this.#wake !== undefined) this.cut();
   }
 
   #close(): void {

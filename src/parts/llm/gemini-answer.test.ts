@@ -102,6 +102,28 @@ test('the campaign catches a decoder that ends answers by itself', () => {
   assert.throws(() => neverEndsEarly((reads) => [...decode(reads), ...RECORDED_CHUNKS.slice(-1)]));
 });
 
+test('a call that comes twice, its id included, is one call', () => {
+  const part = { functionCall: { id: 'f', name: 'ls', args: { path: 'a' } }, thoughtSignature: 'YQ==' };
+  const once = body(part);
+  assert.deepEqual(body(part, part), once);
+  const other = body(part, { functionCall: { ...part.functionCall, args: {} } });
+  assert.deepEqual(other.slice(once.length), [
+    { type: 'toolUseStart', index: 1, id: 'f-2', name: 'ls' },
+    { type: 'contentBlockStop', index: 1 },
+  ]);
+});
+
+test('arguments that are nested too deep to be written are no JSON', () => {
+  const json = JSON.stringify(piece([{ functionCall: { id: 'f', name: 'ls', args: { deep: 0 } } }]));
+  const deep = json.replace('"deep":0', `"deep":${'['.repeat(10_000)}${']'.repeat(10_000)}`);
+  const chunks = decode([Buffer.from(`data: ${deep}\n\n`)]);
+  assert.deepEqual(chunks.slice(1), [
+    { type: 'toolUseStart', index: 0, id: 'f', name: 'ls' },
+    { type: 'toolUseDelta', id: 'f', delta: 'nested too deep' },
+    { type: 'contentBlockStop', index: 0 },
+  ]);
+});
+
 test('a signature belongs to what it came with or behind, and thinking has but one', () => {
   assert.deepEqual(
     body(

@@ -76,6 +76,7 @@ export class GeminiDecoder implements AnswerDecoder {
   #next = 0;
   /** The block that is open. */
   #block: Block | undefined;
+  readonly #said = new Set<string>();
   /** Thinking whose signature is known: a second one would be joined to it. */
   readonly #signed = new Set<number>();
   #finishReason: string | undefined;
@@ -133,8 +134,9 @@ export class GeminiDecoder implements AnswerDecoder {
 
   #part(part: WirePart, out: ModelChunk[]): void {
     const { text, functionCall, thoughtSignature } = part;
-    if (functionCall) this.#call(functionCall, out);
-    else if (typeof text === 'string' && text !== '') this.#text(part.thought === true, text, out);
+    if (functionCall) {
+      if (!this.#call(functionCall, out)) return;
+    } else if (typeof text === 'string' && text !== '') this.#text(part.thought === true, text, out);
     if (thoughtSignature) this.#sign(thoughtSignature, out);
     if (functionCall) this.#close(out);
   }
@@ -144,15 +146,19 @@ export class GeminiDecoder implements AnswerDecoder {
     out.push({ type: isThought ? 'thinkingDelta' : 'contentDelta', index, delta });
   }
 
-  #call({ id: sent, name, args }: NonNullable<WirePart['functionCall']>, out: ModelChunk[]): void {
+  /** False for a call that was said before: a part that comes twice, its id included, is one call. */
+  #call({ id: sent, name, args }: NonNullable<WirePart['functionCall']>, out: ModelChunk[]): boolean {
+    const input = args && Object.keys(args).length > 0 ? textOfArguments(args) : '';
+    const said = JSON.stringify([sent, name, input]);
+    if (sent && this.#said.has(said)) return false;
+    this.#said.add(said);
     this.#close(out);
     const id = this.#callId(sent ?? undefined);
     const { index } = this.#open('tool', out);
     this.#calls++;
     out.push({ type: 'toolUseStart', index, id, name: name ?? '' });
-    if (args && Object.keys(args).length > 0) {
-      out.push({ type: 'toolUseDelta', id, delta: JSON.stringify(args) });
-    }
+    if (input !== '') out.push({ type: 'toolUseDelta', id, delta: input });
+    return true;
   }
 
   /** A signature belongs to what it came with, or, in a part that holds nothing else, to what came before. */
@@ -197,4 +203,13 @@ function countsOf(usage: WireUsage): TokenCounts {
     cacheRead,
     cacheWrite: 0,
   };
+}
+
+/** What is nested too deep to be written is no JSON, so that the call is answered with an error and never run. */
+function textOfArguments(args: object): string {
+  try {
+    return JSON.stringify(args);
+  } catch {
+    return 'nested too deep';
+  }
 }
