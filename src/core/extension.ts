@@ -4,6 +4,7 @@
 import type { CommandInfo, Effect } from './command.ts';
 import type { SessionInfo } from './conversation.ts';
 import type { Event } from './event.ts';
+import type { Rewinding } from './rewind.ts';
 import type { JsonObject } from './schema.ts';
 import type { Identity, Tool, ToolOutput } from './tool.ts';
 
@@ -24,6 +25,8 @@ export interface CommandContext {
   /** The model's name as resolved; throws `CrabError` when there is none. */
   model(): Promise<string>;
   control(control: Control): Promise<void>;
+  /** Going back to an earlier prompt, with or without the files. */
+  rewinding(): Promise<Rewinding>;
 }
 
 /** Changes to a conversation that take effect at the next step boundary. */
