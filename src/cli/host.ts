@@ -9,11 +9,13 @@ import type { Models } from '../core/model.ts';
 import type { Settings } from '../core/settings.ts';
 import { createLocalFiles } from '../parts/files/local-files.ts';
 import { createScratch } from '../parts/files/scratch.ts';
+import { createHistories } from '../parts/history/histories.ts';
 import type { HostExec } from '../parts/process/exec.ts';
 import { createMemoryTapes, createTapes } from '../parts/tape/tapes.ts';
 import { builtinExtensions } from '../runtime/builtin.ts';
 import type { RuntimeHost } from '../runtime/host.ts';
 import { systemClock } from './clock.ts';
+import { historyOptions } from './history.ts';
 import { crabHome, type Environment, homeFolder } from './home.ts';
 import { memoriesOf } from './memory.ts';
 import type { Traffic } from './traffic.ts';
@@ -48,6 +50,7 @@ export function createHost(env: Environment, { settings, traffic }: HostOptions)
     killAll: () => exec.killAll(),
     scratch: createScratch(tmpdir()),
     homeFolder: homeFolder(env),
+    histories: createHistories(historyOptions(env, { newId, settings })),
     extensions: builtinExtensions({ memories: memoriesOf(env) }),
   };
 }

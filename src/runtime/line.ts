@@ -115,6 +115,7 @@ function commandContext({ conversation, catalogue }: Line): CommandContext {
       return `${info.provider}/${info.id}`;
     },
     control: (control: Control) => conversation.control(control),
+    rewinding: () => conversation.rewinding(),
   };
 }
 
