@@ -121,20 +121,21 @@ function hashesIn(session: string): readonly string[] {
 
 /** The session files of the home, the last written first. */
 function sessionsByAge(home: string): readonly string[] {
-  const folder = join(home, 'sessions');
-  let names: readonly string[];
-  try {
-    names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return [];
-    throw error;
-  }
-  return names
-    .filter((name) => name.endsWith('.jsonl'))
-    .map((name) => join(folder, name))
-    .map((path) => ({ path, at: statSync(path).mtimeMs }))
+  return filesBelow(join(home, 'sessions'))
+    .filter((path) => path.endsWith('.jsonl'))
+    .map((path) => ({ path, at: statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0 }))
     .sort((a, b) => b.at - a.at)
     .map(({ path }) => path);
+}
+
+/** Links are not followed, as Node's own recursive listing by names does. */
+function filesBelow(folder: string): readonly string[] {
+  if (namesIn(folder).length === 0) return [];
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return filesBelow(path);
+    return entry.isFile() ? [path] : [];
+  });
 }
 
 function namesIn(folder: string): readonly string[] {

@@ -3,7 +3,7 @@
 
 import type { RewindWhat } from '../../core/rewind.ts';
 import type { Entry, EntryBody } from '../../core/tape.ts';
-import type { FileChange } from './file-state.ts';
+import { type FileChange, sameState } from './file-state.ts';
 import type { Uncovered } from './workspace-index.ts';
 
 export const FILES = 'crab.files';
@@ -56,17 +56,26 @@ function recordOf<T>(entry: Entry, type: string, lists: readonly string[]): T | 
   return lists.every((key) => Array.isArray(data[key])) ? (data as T) : undefined;
 }
 
-/** The net change of each path: what it was before the first of these entries and after the last. */
-export function netChanges(entries: readonly Entry[]): readonly FileChange[] {
-  const net = new Map<string, FileChange>();
-  for (const entry of entries) {
-    const changes = filesRecordOf(entry)?.changes ?? rewindRecordOf(entry)?.changes ?? [];
-    for (const { path, before, after } of changes) {
-      const first = net.get(path)?.before ?? before;
-      net.set(path, { path, before: first, after });
+/**
+ * The changes of each path in order, the oldest first. Where one begins with what the one before left they are one; where
+ * not, somebody else changed the file in between, and what that was must not count as the run's.
+ */
+export function changesOf(entries: readonly Entry[]): readonly FileChange[] {
+  const paths = new Map<string, FileChange[]>();
+  for (const entry of entries)
+    for (const change of filesRecordOf(entry)?.changes ?? rewindRecordOf(entry)?.changes ?? []) {
+      const changes = paths.get(change.path) ?? [];
+      paths.set(change.path, changes);
+      addChange(changes, change);
     }
-  }
-  return [...net.values()];
+  return [...paths.values()].flat();
+}
+
+function addChange(changes: FileChange[], { path, before, after }: FileChange): void {
+  const last = changes.at(-1);
+  if (last === undefined || !sameState(last.after, before)) return void changes.push({ path, before, after });
+  changes.pop();
+  if (!sameState(last.before, after)) addChange(changes, { path, before: last.before, after });
 }
 
 /** The rewind that nothing was said after, by its place in the branch. */

@@ -32,20 +32,35 @@ export interface RestorePlan {
 
 export interface PlanOptions {
   readonly store: ContentStore;
-  /** Taken away by a test that must see it missed. */
-  readonly merge?: typeof mergeBytes;
+  readonly merge?: typeof mergeBytes | undefined;
 }
 
-/** `changes` go from what is to be (`before`) to what the run left (`after`). Contents of ours are put in the store. */
+/**
+ * `changes` go from what is to be (`before`) to what the run left (`after`), those of one path the oldest first. They are
+ * undone one by one, the last first, so that what a person did between two of them stays. Contents of ours are put in
+ * the store.
+ */
 export async function planRestore(
   changes: readonly FileChange[],
   { store, merge = mergeBytes }: PlanOptions,
 ): Promise<RestorePlan> {
   const plan = new Planning(store, merge);
-  for (const change of changes) await plan.add(change);
+  const paths = new Map<string, FileChange[]>();
+  for (const change of changes) {
+    const same = paths.get(change.path);
+    if (same === undefined) paths.set(change.path, [change]);
+    else same.push(change);
+  }
+  for (const [path, ofPath] of paths) await plan.add(path, ofPath);
   plan.addFolders();
   return plan;
 }
+
+/** What undoing one change leads to. */
+type Undone =
+  | { readonly state: FileState; readonly merged: boolean }
+  | { readonly conflict: string }
+  | { readonly unavailable: string };
 
 class Planning implements RestorePlan {
   readonly steps: FileChange[] = [];
@@ -61,38 +76,46 @@ class Planning implements RestorePlan {
     this.#merge = merge;
   }
 
-  async add({ path, before: theirs, after: base }: FileChange): Promise<void> {
+  async add(path: string, changes: readonly FileChange[]): Promise<void> {
     const unsafe = unsafeWay(path);
     if (unsafe !== undefined) return void this.unavailable.push({ path, why: unsafe });
     const ours = currentState(path, this.#store);
     if (typeof ours === 'string') return void this.unavailable.push({ path, why: ours });
-    if (sameState(ours, theirs)) return;
-    if (ours.kind === 'other' || theirs.kind === 'other')
-      return void this.unavailable.push({ path, why: 'it is no regular file' });
-    if (ours.kind === 'folder' || theirs.kind === 'folder') return this.#folder(path, { base, ours, theirs });
-    if (theirs.kind === 'file' && !this.#isKept(theirs))
-      return void this.unavailable.push({ path, why: notKept(theirs) });
-    if (sameContent(ours, base)) {
-      const mode = mergedMode(base, ours, theirs);
-      return this.#step(
-        path,
-        ours,
-        theirs.kind === 'file' && mode !== undefined ? { ...theirs, mode } : theirs,
-      );
+    let state: FileState = ours;
+    let merged = false;
+    for (const { before: theirs, after: base } of changes.toReversed()) {
+      const undone = await this.#undo({ base, ours: state, theirs });
+      if ('unavailable' in undone) return void this.unavailable.push({ path, why: undone.unavailable });
+      if ('conflict' in undone) return this.#conflict(path, undone.conflict, changes[0]?.before);
+      state = undone.state;
+      merged ||= undone.merged;
     }
-    await this.#edited(path, { base, ours, theirs });
+    if (sameState(ours, state)) return;
+    this.steps.push({ path, before: ours, after: state });
+    this.restored.push({ path, how: state.kind === 'absent' ? 'removed' : merged ? 'merged' : 'restored' });
   }
 
-  /** The person changed it since. */
-  async #edited(path: string, { base, ours, theirs }: Sides): Promise<void> {
-    if (sameContent(ours, theirs)) return;
-    const merged = await this.#merged({ base, ours, theirs });
-    if (merged !== undefined) {
-      this.#step(path, ours, merged, 'merged');
-      return;
-    }
-    const why = conflictReason({ base, ours, theirs });
-    if (theirs.kind === 'absent') return void this.conflicts.push({ path, why });
+  async #undo(sides: Sides): Promise<Undone> {
+    const { base, ours, theirs } = sides;
+    if (sameState(ours, theirs)) return { state: ours, merged: false };
+    if (ours.kind === 'other' || theirs.kind === 'other') return { unavailable: 'it is no regular file' };
+    if (theirs.kind === 'file' && !this.#isKept(theirs)) return { unavailable: notKept(theirs) };
+    const mode = mergedMode(base, ours, theirs);
+    const wanted =
+      mode !== undefined && (theirs.kind === 'file' || theirs.kind === 'folder')
+        ? { ...theirs, mode }
+        : theirs;
+    // A folder is the same folder whatever became of its mode; it goes when it is empty by then.
+    if (sameContent(ours, base)) return { state: wanted, merged: false };
+    if (sameContent(ours, theirs)) return { state: ours, merged: false };
+    if (theirs.kind === 'folder' && ours.kind === 'absent') return { state: wanted, merged: false };
+    const state = await this.#merged(sides);
+    return state === undefined ? { conflict: conflictReason(sides) } : { state, merged: true };
+  }
+
+  #conflict(path: string, why: string, theirs: FileState | undefined): void {
+    const canStandBeside = theirs?.kind === 'link' || (theirs?.kind === 'file' && this.#isKept(theirs));
+    if (theirs === undefined || !canStandBeside) return void this.conflicts.push({ path, why });
     const beside = this.#freeName(path);
     this.conflicts.push({ path, why, beside });
     this.steps.push({ path: beside, before: ABSENT, after: theirs });
@@ -108,25 +131,6 @@ class Planning implements RestorePlan {
     if (bytes === undefined) return undefined;
     const mode = mergedMode(base, ours, theirs) ?? ours.mode;
     return { kind: 'file', hash: this.#store.put(bytes), size: bytes.length, mode };
-  }
-
-  /** Folders follow their files: one goes when it is empty by then, and comes back with its mode. */
-  #folder(path: string, { base, ours, theirs }: Sides): void {
-    if (theirs.kind === 'file' && !this.#isKept(theirs))
-      return void this.unavailable.push({ path, why: notKept(theirs) });
-    if (ours.kind === base.kind || ours.kind === 'absent') {
-      const mode = mergedMode(base, ours, theirs);
-      const to = theirs.kind === 'folder' && mode !== undefined ? { ...theirs, mode } : theirs;
-      if (!sameState(ours, to)) this.#step(path, ours, to);
-    } else {
-      this.conflicts.push({ path, why: conflictReason({ base, ours, theirs }) });
-    }
-  }
-
-  #step(path: string, ours: FileState, to: FileState, how: 'restored' | 'merged' = 'restored'): void {
-    if (sameState(ours, to)) return;
-    this.steps.push({ path, before: ours, after: to });
-    this.restored.push({ path, how: to.kind === 'absent' ? 'removed' : how });
   }
 
   /** The folders that the person removed since, on the way to what comes back. */

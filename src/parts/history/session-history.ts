@@ -18,9 +18,9 @@ import { bytesOf, packsIn } from './content-store.ts';
 import type { FileChange } from './file-state.ts';
 import { dropJournal, journalPath, readJournal, type Underway, writeJournal } from './journal.ts';
 import {
+  changesOf,
   filesRecordOf,
   lastRewind,
-  netChanges,
   type RewindRecord,
   rewindEntry,
   rewindRecordOf,
@@ -40,7 +40,7 @@ export interface RewindingOptions {
 export function createRewinding({ tape, options, workspace }: RewindingOptions): Rewinding {
   const plan = async (changes: readonly FileChange[]): Promise<RestorePlan> => {
     const opened = changes.length === 0 ? undefined : await workspace();
-    if (opened !== undefined) return planRestore(changes, { store: opened.store });
+    if (opened !== undefined) return planRestore(changes, { store: opened.store, merge: options.merge });
     const why = 'no file history is kept here';
     const unavailable = changes.map(({ path }) => ({ path, why }));
     return { steps: [], restored: [], conflicts: [], unavailable };
@@ -51,7 +51,7 @@ export function createRewinding({ tape, options, workspace }: RewindingOptions):
       const branch = tape.branch();
       const at = findPoint(branch, to);
       const prompt = branch[at];
-      const net = netChanges(branch.slice(at));
+      const net = changesOf(branch.slice(at));
       const planned = await plan(what === 'conversation' ? [] : net);
       const moves = what !== 'files';
       const report = reportOf(planned, branch.slice(at), moves ? textOf(prompt) : undefined);
@@ -144,7 +144,7 @@ function carriedBy(what: RewindRequest['what'], net: readonly FileChange[]): rea
   if (what === 'both') return [];
   return what === 'conversation'
     ? net
-    : net.map(({ path, before, after }) => ({ path, before: after, after: before }));
+    : net.toReversed().map(({ path, before, after }) => ({ path, before: after, after: before }));
 }
 
 function pointsOf(branch: readonly Entry[]): readonly RewindPoint[] {
@@ -158,7 +158,7 @@ function pointsOf(branch: readonly Entry[]): readonly RewindPoint[] {
       entry: entry.id,
       timestamp: entry.timestamp,
       text: textOf(entry) ?? '',
-      files: netChanges(after.toReversed()).length,
+      files: new Set(changesOf(after.toReversed()).map(({ path }) => path)).size,
     });
     after = [];
   }

@@ -6,6 +6,7 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { type ContentStore, hashOf, openContentStore } from './content-store.ts';
+import type { mergeBytes } from './merge.ts';
 import type { ParseIgnoreRules } from './scan.ts';
 import { BOUNDS, type Bounds, type Known, WorkspaceIndex } from './workspace-index.ts';
 
@@ -26,6 +27,8 @@ export interface HistoryOptions {
   /** Whether a live process holds it. */
   readonly isLocked: (path: string) => Promise<boolean>;
   readonly bounds?: Bounds;
+  /** Taken away by a test that must notice it. */
+  readonly merge?: typeof mergeBytes;
 }
 
 const INDEX_VERSION = 1;
