@@ -36,7 +36,7 @@ export function createPlatform(host: RuntimeHost): Platform {
         await tape.close();
         throw new CrabError('session-held', `The conversation ${address.sender} is already open here.`);
       }
-      const mended = (await host.histories?.recover(tape)) ?? [];
+      const mended = await recovered(host, tape);
       const { declaration, cwd } = request;
       const newTape = () => newTapeFor(host, { ...request, sender: address.sender });
       const conversation = new Conversation({ host, declaration, cwd, tape, address, newTape });
@@ -56,6 +56,15 @@ export function createPlatform(host: RuntimeHost): Platform {
       for (const result of results) if (result.status === 'rejected') throw result.reason;
     },
   };
+}
+
+async function recovered({ histories }: RuntimeHost, tape: Tape): Promise<readonly string[]> {
+  try {
+    return (await histories?.recover(tape)) ?? [];
+  } catch (error) {
+    await tape.close();
+    throw error;
+  }
 }
 
 function key({ agent, sender }: Address): string {
