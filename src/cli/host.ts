@@ -10,6 +10,7 @@ import { createSecrets, type Secrets } from '../core/redact.ts';
 import type { Settings } from '../core/settings.ts';
 import { createLocalFiles } from '../parts/files/local-files.ts';
 import { createScratch } from '../parts/files/scratch.ts';
+import { createHistories } from '../parts/history/histories.ts';
 import type { Http } from '../parts/llm/http.ts';
 import type { HostExec } from '../parts/process/exec.ts';
 import { createSessionSearch } from '../parts/search/session-search.ts';
@@ -18,6 +19,7 @@ import { createLedger, type Ledger } from '../parts/usage/ledger.ts';
 import { builtinExtensions } from '../runtime/builtin.ts';
 import type { RuntimeHost } from '../runtime/host.ts';
 import { systemClock } from './clock.ts';
+import { historyOptions } from './history.ts';
 import { crabHome, type Environment, homeFolder } from './home.ts';
 import { memoriesOf } from './memory.ts';
 import { searchOptions } from './search.ts';
@@ -62,6 +64,7 @@ export function createHost(options: HostOptions): LocalHost {
     killAll: () => exec.killAll(),
     scratch: createScratch(tmpdir()),
     homeFolder: homeFolder(env),
+    histories: createHistories(historyOptions(env, { newId, settings })),
     extensions: builtinExtensions({ memories: memoriesOf(env), search }),
   };
 }

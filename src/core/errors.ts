@@ -81,6 +81,7 @@ export const ERRORS = {
   'memory-damaged': { exit: 'session', hint: 'Restore the file from a copy, or move it away to begin anew.' },
   'memory-unknown': { exit: 'failure', hint: 'Run `crab memory list` to see what there is.' },
   'memory-taken': { exit: 'failure', hint: 'Choose another name, or change the memory that has it.' },
+  'rewind-unknown': { exit: 'failure', hint: 'Type /rewind to see the prompts that can be gone back to.' },
   'storage-full': { exit: 'session', hint: 'Free some space; everything that was acknowledged is kept.' },
   'storage-failed': { exit: 'session', hint: 'Check that $CRAB_HOME can be written, or use --no-session.' },
   'cwd-missing': { exit: 'input', hint: 'Change into a folder that exists.' },

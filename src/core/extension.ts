@@ -5,6 +5,7 @@ import type { CommandInfo, Effect } from './command.ts';
 import type { SessionInfo } from './conversation.ts';
 import type { Event } from './event.ts';
 import type { Effort } from './model.ts';
+import type { Rewinding } from './rewind.ts';
 import type { JsonObject } from './schema.ts';
 import type { Identity, Tool, ToolOutput } from './tool.ts';
 import type { BudgetState, UsageSummary } from './usage.ts';
@@ -31,6 +32,8 @@ export interface CommandContext {
   /** What the session's requests came to, by model, and how its budgets stand. */
   usage(): Promise<SessionUsage>;
   control(control: Control): Promise<void>;
+  /** Going back to an earlier prompt, with or without the files. */
+  rewinding(): Promise<Rewinding>;
 }
 
 export interface SessionUsage {

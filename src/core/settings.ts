@@ -24,6 +24,13 @@ export interface Settings {
   readonly models: Readonly<Record<string, ModelSettings>>;
   readonly budget: BudgetSettings;
   readonly network: NetworkSettings;
+  readonly history?: HistorySettings;
+}
+
+/** What is kept of files so that runs can be undone. */
+export interface HistorySettings {
+  /** MiB on disk, of all workspaces; 0 keeps nothing. */
+  readonly quotaMib?: number;
 }
 
 /** US dollars. */

@@ -7,6 +7,7 @@ import { createMemoryTools, type Memories } from '../parts/memory/memory-tools.t
 import { createSearchTool } from '../parts/search/search-tool.ts';
 import { createShellTool } from '../parts/shell/shell-tool.ts';
 import { builtinCommands } from './commands.ts';
+import { rewindCommands } from './rewind-commands.ts';
 
 export interface BuiltinOptions {
   readonly memories: Memories;
@@ -17,5 +18,5 @@ export interface BuiltinOptions {
 export function builtinExtensions({ memories, search }: BuiltinOptions): readonly Extension[] {
   const remembered = [...createMemoryTools(memories), createSearchTool(search)];
   const tools = [...createFileTools(), createShellTool(), ...remembered];
-  return [{ name: 'tools', tools: async () => tools }, builtinCommands];
+  return [{ name: 'tools', tools: async () => tools }, builtinCommands, rewindCommands];
 }

@@ -7,13 +7,16 @@ import { CrabError } from '../core/errors.ts';
 import type { Control } from '../core/extension.ts';
 import type { Message } from '../core/message.ts';
 import type { Effort, Model } from '../core/model.ts';
-import { type Gate, PERMISSION_MODES, type PermissionMode } from '../core/permission.ts';
+import { type Access, type Gate, PERMISSION_MODES, type PermissionMode } from '../core/permission.ts';
 import type { Answer, Question } from '../core/question.ts';
+import type { Rewinding } from '../core/rewind.ts';
 import type { EntryBody, PartialMessage, Tape } from '../core/tape.ts';
 import type { Identity, ToolState } from '../core/tool.ts';
 import type { Journal } from '../engine/journal.ts';
 import type { RequestStyle } from '../engine/requests.ts';
 import type { View } from '../engine/view.ts';
+import { type FilesRecord, filesEntry, isFilesEntry } from '../parts/history/record.ts';
+import type { Watch, WatchOptions } from '../parts/history/watch.ts';
 import { createGate, type PermissionGate } from '../parts/permissions/gate.ts';
 import {
   anchorEntry,
@@ -234,6 +237,42 @@ export class Conversation {
       this.#before.push(promptEntry(this.#recordedPrompt));
     }
     return text;
+  }
+
+  /** Watches the files that a call may change; undefined where nothing is kept. Its record is for `noteFiles`. */
+  watch(access: Access, options: WatchOptions): Promise<Watch | undefined> {
+    return this.#host.histories?.watch(this.#tape, access, options) ?? Promise.resolve(undefined);
+  }
+
+  /** Goes to the tape with the call's result. */
+  noteFiles(record: FilesRecord): void {
+    this.#before.push(filesEntry(record));
+  }
+
+  /** Writes what was noted and no message followed, as when a run was stopped. */
+  async flush(): Promise<void> {
+    const entries = this.#before.filter(isFilesEntry);
+    if (entries.length === 0) return;
+    this.#before = this.#before.filter((entry) => !isFilesEntry(entry));
+    await this.#tape.append(entries).synced;
+  }
+
+  async rewinding(): Promise<Rewinding> {
+    const histories = this.#host.histories;
+    if (histories === undefined) throw new CrabError('rewind-unknown', 'No history is kept here.');
+    const rewinding = await histories.rewinding(this.#tape);
+    const moved = async <T>(doing: Promise<T>): Promise<T> => {
+      try {
+        return await doing;
+      } finally {
+        this.#load();
+      }
+    };
+    return {
+      ...rewinding,
+      rewind: (to, request) => moved(rewinding.rewind(to, request)),
+      redo: (options) => moved(rewinding.redo(options)),
+    };
   }
 
   /** Notes the model that the next message comes from, when it is another than before; one of a mode is not kept. */

@@ -5,6 +5,7 @@ import type { Extension } from '../core/extension.ts';
 import type { Clock, Exec, Files } from '../core/host.ts';
 import type { Models } from '../core/model.ts';
 import type { Tapes } from '../core/tape.ts';
+import type { Histories } from '../parts/history/histories.ts';
 import type { Ledger } from '../parts/usage/ledger.ts';
 
 /** Folders for output that is too long to show, each made on first use with mode 0700. */
@@ -33,6 +34,8 @@ export interface RuntimeHost {
   /** Takes the secrets that are known at this moment out of a text (law 10). */
   readonly redact?: (text: string) => string;
   readonly scratch: Scratch;
+  /** What files were before the runs that changed them; absent where none is kept. */
+  readonly histories?: Histories;
   /** The person's home folder, for rules and paths that begin with `~/`. */
   readonly homeFolder: string | undefined;
   /** In order; the built-in ones among them. */

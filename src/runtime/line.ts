@@ -118,6 +118,7 @@ function commandContext({ conversation, catalogue }: Line): CommandContext {
     fast: () => conversation.fast,
     usage: async () => conversation.spending.usage(),
     control: (control: Control) => conversation.control(control),
+    rewinding: () => conversation.rewinding(),
   };
 }
 

@@ -36,11 +36,12 @@ export function createPlatform(host: RuntimeHost): Platform {
         await tape.close();
         throw new CrabError('session-held', `The conversation ${address.sender} is already open here.`);
       }
+      const mended = await recovered(host, tape);
       const { declaration, cwd } = request;
       const newTape = () => newTapeFor(host, { ...request, sender: address.sender });
       const conversation = new Conversation({ host, declaration, cwd, tape, address, newTape });
       opened.set(key(address), { conversation, catalogue });
-      return reply(conversation, catalogue);
+      return reply(conversation, catalogue, mended);
     },
     prompt(address, prompt, signal) {
       return runLine({ host, userShell, ...find(address), prompt, signal });
@@ -52,21 +53,31 @@ export function createPlatform(host: RuntimeHost): Platform {
       opened.clear();
       const results = await Promise.allSettled(all.map(({ conversation }) => conversation.close()));
       host.ledger.flush();
+      await host.histories?.close();
       for (const result of results) if (result.status === 'rejected') throw result.reason;
     },
   };
+}
+
+async function recovered({ histories }: RuntimeHost, tape: Tape): Promise<readonly string[]> {
+  try {
+    return (await histories?.recover(tape)) ?? [];
+  } catch (error) {
+    await tape.close();
+    throw error;
+  }
 }
 
 function key({ agent, sender }: Address): string {
   return `${agent}\n${sender}`;
 }
 
-function reply(conversation: Conversation, catalogue: Catalogue): OpenReply {
+function reply(conversation: Conversation, catalogue: Catalogue, mended: readonly string[]): OpenReply {
   return {
     address: conversation.address,
     session: conversation.info,
     commands: catalogue.commands,
-    notices: conversation.notices,
+    notices: [...conversation.notices, ...mended],
   };
 }
 

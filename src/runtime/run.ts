@@ -14,6 +14,7 @@ import type { Catalogue } from './catalogue.ts';
 import type { Conversation } from './conversation.ts';
 import type { RuntimeHost } from './host.ts';
 import { type StructuredOutput, structuredOutput } from './structured.ts';
+import { watchedTools } from './watched-tools.ts';
 
 export interface PromptRun {
   readonly host: RuntimeHost;
@@ -84,6 +85,7 @@ export async function* runPrompt(run: PromptRun): AsyncGenerator<readonly Event[
     }
   } finally {
     await host.sweep();
+    await conversation.flush();
   }
 }
 
@@ -163,7 +165,7 @@ function callEnvironment(run: PromptRun, tools: ReadonlyMap<string, Tool>, emit:
   };
   const oneByOne = createQueue();
   return {
-    tools,
+    tools: watchedTools(tools, conversation),
     gate: conversation.gate,
     extensions: catalogue.extensions,
     identity: () => conversation.identity,

@@ -20,6 +20,7 @@ const EFFECTS: Readonly<Record<string, readonly string[]>> = {
     'parts/auth',
     'parts/config',
     'parts/files',
+    'parts/history',
     'parts/llm',
     'parts/memory',
     'parts/process',

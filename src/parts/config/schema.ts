@@ -3,6 +3,7 @@
 
 import type {
   BudgetSettings,
+  HistorySettings,
   ModelSettings,
   NetworkSettings,
   OAuthSettings,
@@ -81,6 +82,10 @@ export const NETWORK_KEYS = {
   client_key: ['clientKey', file],
 } as const;
 
+export const HISTORY_KEYS = {
+  quota_mib: ['quotaMib', count(0)],
+} as const;
+
 const EFFORT = choice('off', 'low', 'medium', 'high', 'max');
 
 export const TOP_KEYS = {
@@ -97,6 +102,7 @@ export const TOP_KEYS = {
   models: ['models', named(table<ModelSettings>(MODEL_KEYS))],
   budget: ['budget', table<BudgetSettings>(BUDGET_KEYS)],
   network: ['network', table<NetworkSettings>(NETWORK_KEYS)],
+  history: ['history', table<HistorySettings>(HISTORY_KEYS)],
 } as const;
 
 export const SETTINGS: Reader<Partial<Settings>> = table<Partial<Settings>>(TOP_KEYS);

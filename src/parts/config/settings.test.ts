@@ -7,6 +7,7 @@ import { CrabError } from '../../core/errors.ts';
 import { NO_SETTINGS, type Settings } from '../../core/settings.ts';
 import {
   BUDGET_KEYS,
+  HISTORY_KEYS,
   MODEL_KEYS,
   NETWORK_KEYS,
   OAUTH_KEYS,
@@ -262,8 +263,9 @@ run_usd = 1
       PRICE_KEYS,
       BUDGET_KEYS,
       NETWORK_KEYS,
+      HISTORY_KEYS,
     ].flatMap((one) => Object.keys(one));
-    const tables = ['providers', 'models', 'budget', 'network', 'oauth', 'models'];
+    const tables = ['providers', 'models', 'budget', 'network', 'history', 'oauth', 'models'];
     const expected = [...keys.filter((key) => !tables.includes(key)), 'models', 'profile'].sort();
     assert.deepEqual(listed.sort(), expected);
   });

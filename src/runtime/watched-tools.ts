@@ -1,0 +1,58 @@
+// The tools of a run, each call of which is watched for what it changes in files. It hangs on what a call declares that it
+// may touch and on nothing else, so that every tool of every source is covered; the record goes to the tape with the result.
+
+import type { GateRequest } from '../core/permission.ts';
+import type { Tool, ToolContext } from '../core/tool.ts';
+import type { Conversation } from './conversation.ts';
+
+export function watchedTools(
+  tools: ReadonlyMap<string, Tool>,
+  conversation: Conversation,
+): ReadonlyMap<string, Tool> {
+  return new Map([...tools].map(([name, tool]) => [name, watchedTool(tool, conversation)]));
+}
+
+function watchedTool(tool: Tool, conversation: Conversation): Tool {
+  const { name, aliases, source, description, input, guidelines } = tool;
+  return {
+    name,
+    source,
+    description,
+    input,
+    ...(aliases !== undefined && { aliases }),
+    ...(guidelines !== undefined && { guidelines }),
+    ...(tool.prepare !== undefined && { prepare: (given) => tool.prepare?.(given) ?? given }),
+    plan: (given, cwd) => tool.plan(given, cwd),
+    show: (given) => tool.show(given),
+    run: async (given, context) => {
+      const { access } = await tool.plan(given, context.identity.cwd);
+      if (await onlyReads({ tool: name, input: given, access, mode: context.identity.mode }, conversation))
+        return tool.run(given, context);
+      const watch = await conversation.watch(access, watchOptions(context, conversation));
+      if (watch === undefined) return tool.run(given, context);
+      try {
+        return await tool.run(given, { ...context, files: watch.files });
+      } finally {
+        const record = await watch.end();
+        if (record !== undefined) conversation.noteFiles(record);
+      }
+    },
+  };
+}
+
+/** A command that the gate knows to change nothing need not be watched: looking at all files would take longer than it. */
+async function onlyReads(request: GateRequest, { gate }: Conversation): Promise<boolean> {
+  if (request.access.kind !== 'command') return false;
+  return (await gate(request)).column === 'read';
+}
+
+function watchOptions({ callId, identity, files, signal }: ToolContext, conversation: Conversation) {
+  return {
+    call: callId,
+    cwd: identity.cwd,
+    files,
+    // Whatever the tool is: what a model may not read is not kept either.
+    withheld: () => conversation.withheld('read'),
+    signal,
+  };
+}
