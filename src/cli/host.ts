@@ -27,6 +27,8 @@ import type { Traffic } from './traffic.ts';
 import { VERSION } from './version.ts';
 
 export interface LocalHost extends RuntimeHost {
+  /** Loads what every prompt needs of a model, for a moment in which there is only waiting to do. */
+  prepare(): void;
   /** Ends every child process at once; for the last moment of this one. */
   killAll(): void;
 }
@@ -49,11 +51,13 @@ export function createHost(options: HostOptions): LocalHost {
   const secrets = createSecrets();
   const exec = lazyExec(env, settings, secrets);
   const search = createSessionSearch(searchOptions(env));
+  const models = lazyModels(options, exec.unfiltered, secrets);
   const shared = { clock, random };
   return {
     clock,
     newId,
-    models: lazyModels(options, exec.unfiltered, secrets),
+    models,
+    prepare: models.prepare,
     ledger: ledgerOf(env, traffic),
     tapes: createTapes({ home: join(crabHome(env)), appended: search.appended, ...shared }),
     memoryTapes: createMemoryTapes(shared),
@@ -106,7 +110,7 @@ function lazyExec(env: Environment, settings: Settings, secrets: Secrets): HostE
   });
 }
 
-function lazyModels(options: HostOptions, exec: Exec, secrets: Secrets): Models {
+function lazyModels(options: HostOptions, exec: Exec, secrets: Secrets): Models & Pick<LocalHost, 'prepare'> {
   const { env, settings, keyFile, traffic, warn } = options;
   let models: Promise<Models> | undefined;
   const load = async (): Promise<Models> => {
@@ -146,14 +150,13 @@ function lazyModels(options: HostOptions, exec: Exec, secrets: Secrets): Models 
     });
     return redactedModels(traffic?.models(plain) ?? plain, secrets);
   };
+  const loaded = () => {
+    models ??= load();
+    return models;
+  };
   return {
-    async resolve(name) {
-      models ??= load();
-      return (await models).resolve(name);
-    },
-    async list(provider) {
-      models ??= load();
-      return (await models).list(provider);
-    },
+    prepare: () => void loaded().catch(() => {}),
+    resolve: async (name) => (await loaded()).resolve(name),
+    list: async (provider) => (await loaded()).list(provider),
   };
 }

@@ -43,7 +43,7 @@ export async function print({ args, words, env }: PrintInput): Promise<number> {
   process.once('exit', () => host.killAll());
   const platform = createPlatform(host);
   try {
-    const asked = await openRequest({
+    const asking = openRequest({
       args,
       env,
       settings,
@@ -52,7 +52,8 @@ export async function print({ args, words, env }: PrintInput): Promise<number> {
       canAsk: false,
       warn,
     });
-    const open = await asRecorded(asked, traffic, host.tapes, warn);
+    host.prepare();
+    const open = await asRecorded(await asking, traffic, host.tapes, warn);
     return await runPrint({
       platform,
       open,

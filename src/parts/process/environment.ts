@@ -89,8 +89,11 @@ const UNATTENDED: Readonly<Record<string, string>> = {
 const TERMINAL_VARIABLES = ['GPG_TTY', 'SSH_TTY'];
 
 export function isProviderKey(name: string): boolean {
-  return PROVIDER_KEY.test(name);
+  // Few names get as far as the long pattern.
+  return LIKE_KEY.test(name) && PROVIDER_KEY.test(name);
 }
+
+const LIKE_KEY = /KEY|TOKEN|SECRET/i;
 
 /** What is said about a key and is none, such as the file that it is in. */
 const ABOUT_KEY = /_(?:FILE|PATH|DIR|URL|MS|HELPER)$/i;
