@@ -152,7 +152,7 @@ test('a signature belongs to what it came with or behind, and thinking has but o
 });
 
 test('ids that are missing, repeated or taken in the conversation are made unique', () => {
-  const calls = ['a', 'a', null, 'old'].map((id) => ({ functionCall: { id, name: 'ls', args: null } }));
+  const calls = ['a', 'a', null, 'old'].map((id, at) => ({ functionCall: { id, name: 'ls', args: { at } } }));
   const got = decode([sse(piece(calls, 'STOP'))], ['old']);
   assert.deepEqual(
     got.flatMap((chunk) => (chunk.type === 'toolUseStart' ? [chunk.id] : [])),
