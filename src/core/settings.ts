@@ -24,6 +24,20 @@ export interface Settings {
   readonly models: Readonly<Record<string, ModelSettings>>;
   readonly budget: BudgetSettings;
   readonly network: NetworkSettings;
+  readonly policy: PolicySettings;
+}
+
+/** When something is done by itself. Shares are between 0 and 1. */
+export interface PolicySettings {
+  readonly autoCompact?: boolean;
+  /** Tokens of the window that stay free. */
+  readonly compactReserveTokens?: number;
+  /** Tokens of the newest messages that a compaction leaves as they are. */
+  readonly compactKeepRecentTokens?: number;
+  /** Share of the window that may be used before the conversation is compacted. */
+  readonly compactAt?: number;
+  /** Share of the window from which requests leave out most of old tool results. */
+  readonly snipAt?: number;
 }
 
 /** US dollars. */
@@ -97,4 +111,4 @@ export interface ModelSettings {
   readonly reasoning?: boolean;
 }
 
-export const NO_SETTINGS: Settings = { providers: {}, models: {}, budget: {}, network: {} };
+export const NO_SETTINGS: Settings = { providers: {}, models: {}, budget: {}, network: {}, policy: {} };
