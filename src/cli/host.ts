@@ -44,6 +44,7 @@ export function createHost(options: HostOptions): LocalHost {
   const newId = createIds({ now: clock.now, random });
   const secrets = createSecrets();
   const exec = lazyExec(env, settings, secrets);
+  const memories = memoriesOf(env);
   const shared = { clock, random };
   return {
     clock,
@@ -59,7 +60,8 @@ export function createHost(options: HostOptions): LocalHost {
     killAll: () => exec.killAll(),
     scratch: createScratch(tmpdir()),
     homeFolder: homeFolder(env),
-    extensions: builtinExtensions({ memories: memoriesOf(env) }),
+    memories,
+    extensions: builtinExtensions({ memories }),
   };
 }
 

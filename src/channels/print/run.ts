@@ -9,6 +9,7 @@ import type { Platform, Prompt } from '../../core/platform.ts';
 import type { Answer, Question } from '../../core/question.ts';
 import { createActivity } from '../../faces/activity.ts';
 import { endWith, stoppedBy } from '../../faces/exit-code.ts';
+import type { ContextWatch } from '../../policy/compaction.ts';
 import type { Printer } from './printer.ts';
 import { pauseTooLong, watchIdle } from './watch.ts';
 
@@ -20,6 +21,8 @@ export interface PromptRun {
   /** Aborts with a `CrabError` that says why: `interrupted`, `terminated`. */
   readonly signal: AbortSignal;
   readonly idleTimeoutMs: number;
+  /** Asks for compactions. */
+  readonly watch: ContextWatch;
   /** Shown behind the start of the run. */
   readonly notices: readonly Event[];
 }
@@ -66,6 +69,8 @@ export async function runPrompt(run: PromptRun, prompt: Prompt): Promise<RunEnd>
         const events = end ? [...batch.slice(0, -1), end] : batch;
         await print(notices.length > 0 ? [...events.slice(0, 1), ...notices, ...events.slice(1)] : events);
         notices = [];
+        const told = await run.watch.see(batch);
+        if (told.length > 0 && end === undefined) await print(told);
         const hopeless = pauseTooLong(batch, run.idleTimeoutMs);
         if (hopeless !== undefined) stop.abort(hopeless);
         await refuseQuestions(platform, address, batch);

@@ -6,6 +6,7 @@ import type {
   ModelSettings,
   NetworkSettings,
   OAuthSettings,
+  PolicySettings,
   ProviderSettings,
   Settings,
 } from '../../core/settings.ts';
@@ -20,6 +21,7 @@ import {
   named,
   type Reader,
   seconds,
+  share,
   table,
   template,
   text,
@@ -81,6 +83,14 @@ export const NETWORK_KEYS = {
   client_key: ['clientKey', file],
 } as const;
 
+export const POLICY_KEYS = {
+  auto_compact: ['autoCompact', flag],
+  compact_reserve_tokens: ['compactReserveTokens', count(0)],
+  compact_keep_recent_tokens: ['compactKeepRecentTokens', count(0)],
+  compact_at: ['compactAt', share],
+  snip_at: ['snipAt', share],
+} as const;
+
 const EFFORT = choice('off', 'low', 'medium', 'high', 'max');
 
 export const TOP_KEYS = {
@@ -97,6 +107,7 @@ export const TOP_KEYS = {
   models: ['models', named(table<ModelSettings>(MODEL_KEYS))],
   budget: ['budget', table<BudgetSettings>(BUDGET_KEYS)],
   network: ['network', table<NetworkSettings>(NETWORK_KEYS)],
+  policy: ['policy', table<PolicySettings>(POLICY_KEYS)],
 } as const;
 
 export const SETTINGS: Reader<Partial<Settings>> = table<Partial<Settings>>(TOP_KEYS);

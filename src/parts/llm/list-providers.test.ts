@@ -35,7 +35,8 @@ test('every provider is listed with what is known of its models, and what is mis
         api: 'openai-responses',
         baseUrl: 'https://api.openai.com/v1',
         local: false,
-        missing: 'There was no API key found for openai: none of OPENAI_API_KEY is set, and nothing is stored.',
+        missing:
+          'There was no API key found for openai: none of OPENAI_API_KEY is set, and nothing is stored.',
         models: Object.keys(CATALOGUE['openai']?.models ?? {}).length,
       },
     ],
