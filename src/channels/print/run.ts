@@ -66,11 +66,10 @@ export async function runPrompt(run: PromptRun, prompt: Prompt): Promise<RunEnd>
         activity.see(batch, clock.monotonic());
         const last = batch.at(-1);
         if (last?.type === 'runEnd') end = stoppedBy(last, reasonOf(stop.signal));
-        const events = end ? [...batch.slice(0, -1), end] : batch;
+        const told = await run.watch.see(batch);
+        const events = end ? [...batch.slice(0, -1), ...told, end] : [...batch, ...told];
         await print(notices.length > 0 ? [...events.slice(0, 1), ...notices, ...events.slice(1)] : events);
         notices = [];
-        const told = await run.watch.see(batch);
-        if (told.length > 0 && end === undefined) await print(told);
         const hopeless = pauseTooLong(batch, run.idleTimeoutMs);
         if (hopeless !== undefined) stop.abort(hopeless);
         await refuseQuestions(platform, address, batch);
