@@ -176,7 +176,7 @@ export function titleOf(summary: string): string {
     );
   const line =
     lines.find((text) => /\p{L}/u.test(text) && !text.startsWith('#') && !/^<[^>]*>$/.test(text)) ?? '';
-  const sentence = /^.*?[.!?。！？](?=\s|$)/u.exec(line)?.[0] ?? line;
+  const sentence = /^.*?(?:[.!?](?=\s|$)|[。！？])/u.exec(line)?.[0] ?? line;
   const bare = sentence.replace(/[.。]$/u, '').trim();
   const letters = [...bare];
   return letters.length <= MAX_TITLE

@@ -8,7 +8,7 @@ import type { CompactionPlan } from './compaction.ts';
 const DECISION =
   /\b(?:decid(?:ed?|ing|es)|decision|we(?:'ll| will) use|instead of|chose(?:n)?|settled on|agreed|must (?:not|never|always)|never|always|prefer)\b|决定|決定|决め/i;
 const UNRESOLVED =
-  /\b(?:todo|fixme|still (?:fails|failing|broken|open|missing)|not (?:yet|done|working|solved)|unresolved|blocked|remains?(?: to)?|left to do|next step|open question|known issue)\b|未完成|待办/i;
+  /\b(?:todo|fixme|still (?:fails?|failing|broken|open|missing)|not (?:yet|done|working|solved)|unresolved|blocked|remains?(?: to)?|left to do|next step|open question|known issue)\b|未完成|待办/i;
 
 const MAX_LINES = 40;
 const MAX_LINE = 300;
