@@ -124,12 +124,18 @@ async function summaryByModel(compaction: Compaction, plan: CompactionPlan): Pro
       if (summary !== '') return summary;
       emit(notice('The model gave an empty summary.'));
     } catch (thrown) {
-      if (signal.aborted) throw thrown;
+      if (signal.aborted || isOfMoney(thrown)) throw thrown;
       emit(notice(`The conversation could not be summarised by a model: ${messageOf(thrown)}`));
     }
   }
   emit(notice('The summary was made from patterns in the text; ,uncompact takes it back.'));
   return undefined;
+}
+
+/** What does not pay for the summary does not pay for what it is made for. */
+function isOfMoney(thrown: unknown): boolean {
+  const { code } = asCrabError(thrown);
+  return code === 'budget-exhausted' || code === 'budget-unpriced';
 }
 
 async function askFor(compaction: Compaction, plan: CompactionPlan, model: Model): Promise<string> {

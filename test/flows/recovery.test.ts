@@ -316,13 +316,13 @@ onEachWire(
 
 onEachWire('a turn limit ends the run with its calls answered, and --continue goes on', async (wire) => {
   await using at = await journey(wire, { script: [{ ...LOOK, repeat: 3 }, { text: 'Done.' }] });
-  const exit = await at.run(['-p', 'look', '--max-turns', '2']);
+  const exit = await at.run(['-p', 'look', '--max-turns', '2', '--no-auto-compact']);
   assert.deepEqual(
     { code: exit.code, stdout: exit.stdout, asked: at.asked().length },
     { code: 53, stdout: 'I look.\n', asked: 2 },
   );
   assert.match(exit.stderr, /Stopped after 2 turns, the limit of this run\. \[turn-limit\]/);
-  assert.equal((await at.run(['-p', 'go on', '--continue'])).stdout, 'Done.\n');
+  assert.equal((await at.run(['-p', 'go on', '--continue', '--no-auto-compact'])).stdout, 'Done.\n');
 });
 
 const LIMITS: Readonly<Record<WireName, readonly number[]>> = {

@@ -37,6 +37,9 @@ const COMMANDS = [
   ',mode',
   ',status',
   ',usage',
+  ',compact',
+  ',uncompact',
+  ',context',
 ];
 
 test('the list of commands needs no key, whatever letter it begins with', async () => {
