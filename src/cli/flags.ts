@@ -36,6 +36,7 @@ export const FLAGS = [
     group: 'Run',
     help: 'end a print run after so long without a sign of life (default 120)',
   },
+  { name: 'no-auto-compact', group: 'Run', help: 'never summarise older messages unasked; see ,compact' },
   {
     name: 'add-dir',
     value: 'DIR',

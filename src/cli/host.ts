@@ -52,6 +52,7 @@ export function createHost(options: HostOptions): LocalHost {
   const exec = lazyExec(env, settings, secrets);
   const search = createSessionSearch(searchOptions(env));
   const models = lazyModels(options, exec.unfiltered, secrets);
+  const memories = memoriesOf(env);
   const shared = { clock, random };
   return {
     clock,
@@ -69,7 +70,8 @@ export function createHost(options: HostOptions): LocalHost {
     scratch: createScratch(tmpdir()),
     homeFolder: homeFolder(env),
     histories: createHistories(historyOptions(env, { newId, settings })),
-    extensions: builtinExtensions({ memories: memoriesOf(env), search }),
+    memories,
+    extensions: builtinExtensions({ memories, search }),
   };
 }
 

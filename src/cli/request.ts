@@ -14,6 +14,7 @@ import type { JsonSchema } from '../core/schema.ts';
 import type { Settings } from '../core/settings.ts';
 import { schemaFault } from '../engine/schema.ts';
 import { parseRules } from '../parts/permissions/rules.ts';
+import { contextLimits } from '../policy/compaction.ts';
 import { describeSurroundings } from '../policy/environment.ts';
 import { readGitHead } from '../policy/git.ts';
 import { type Found, findInstructions } from '../policy/instructions.ts';
@@ -129,6 +130,10 @@ function limitsOf({ args, settings, defaultTurns }: RequestOptions): Declaration
     ...(turns !== undefined && { turns }),
     budget: { ...settings.budget, ...(runUsd !== undefined && { runUsd }) },
     ...(maxTokens !== undefined && { maxTokens }),
+    context: contextLimits({
+      ...settings.policy,
+      ...(args.has('no-auto-compact') && { autoCompact: false }),
+    }),
   };
 }
 

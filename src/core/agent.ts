@@ -32,6 +32,17 @@ export interface Limits {
   readonly budget?: BudgetSettings;
   /** Tokens that the model may write in one message. */
   readonly maxTokens?: number;
+  readonly context?: ContextLimits;
+}
+
+/** How full a model's context may become, chosen at the edge. Shares are of the model's window, between 0 and 1. */
+export interface ContextLimits {
+  /** From here on requests leave out most of old tool results; the tape keeps them. */
+  readonly snipAt?: number;
+  /** Tokens of the newest messages that a compaction leaves as they are, by estimate. 0: it leaves the summary alone. */
+  readonly keepRecentTokens?: number;
+  /** When more tokens than this are used, the next request waits a moment for somebody to ask for a compaction. */
+  readonly pauseAt?: { readonly share: number; readonly reserveTokens: number };
 }
 
 /** A file of instructions that was found for this folder, nearest last. */

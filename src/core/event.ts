@@ -47,8 +47,9 @@ export type Event =
   | (ModelRetry & { readonly model: string })
   | RequestEnd
   | Recovery
-  /** After each answer: how full the model's context is, by the provider's own count. */
-  | { readonly type: 'contextUsage'; readonly tokens: number; readonly window?: number }
+  | ContextUsage
+  | CompactStart
+  | CompactEnd
   | { readonly type: 'notice'; readonly level: 'info' | 'warning'; readonly text: string }
   /** The outcome of a line that was a command. */
   | { readonly type: 'commandResult'; readonly name: string; readonly effect: Effect }
@@ -88,9 +89,9 @@ export interface PermissionDenied {
 
 /**
  * What a request was sent for: a step of the loop, another try of the same request, the next model of the chain, a
- * repaired request, or the value that the run must end with.
+ * repaired request, the value that the run must end with, or the summary of a compaction.
  */
-export type RequestCause = 'turn' | 'retry' | 'fallback' | 'recovery' | 'structured';
+export type RequestCause = 'turn' | 'retry' | 'fallback' | 'recovery' | 'structured' | 'compaction';
 
 /** `retried`: the try failed and another follows. `aborted`: somebody stopped it. */
 export type RequestOutcome = 'done' | 'retried' | 'failed' | 'aborted';
@@ -117,6 +118,41 @@ export interface RequestEnd {
   readonly durationMs: number;
   /** Output tokens for each second from the beginning of the answer to its end. */
   readonly tokensPerSecond?: number;
+}
+
+/** After each answer: how full the model's context is, by the provider's own count. */
+export interface ContextUsage {
+  readonly type: 'contextUsage';
+  readonly tokens: number;
+  readonly window?: number;
+  /** More is used than `Limits.context.pauseAt` allows: the next request is held back for a moment, for a `compact`. */
+  readonly waiting?: boolean;
+}
+
+/** `summary`: everything said so far is summarised. `hybrid`: the newest messages stay as they are. */
+export interface CompactStart {
+  readonly type: 'compactStart';
+  readonly strategy: 'summary' | 'hybrid';
+  /** By the provider's count of the last request; 0 where it has not counted yet. */
+  readonly tokensBefore: number;
+  /** Messages that the summary takes the place of. */
+  readonly messages: number;
+}
+
+/** The model sees the summary from here on; it is on disk. `failed` and `aborted`: nothing has changed. */
+export interface CompactEnd {
+  readonly type: 'compactEnd';
+  readonly outcome: 'done' | 'failed' | 'aborted';
+  readonly tokensBefore: number;
+  /** An estimate, since only the next request is counted. */
+  readonly tokensAfter: number;
+  readonly removedMessages: number;
+  /** Who wrote the summary: a model, or patterns in the text where no model could. Absent when there is none. */
+  readonly writtenBy?: 'model' | 'patterns';
+  /** The first sentence of the summary, at most 60 characters. */
+  readonly title?: string;
+  /** The memory that holds the summary. */
+  readonly archiveName?: string;
 }
 
 /** The engine mended something by itself, within its bounds; `attempt` counts from 1. */

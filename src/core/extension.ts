@@ -3,7 +3,7 @@
 
 import type { CommandInfo, Effect } from './command.ts';
 import type { SessionInfo } from './conversation.ts';
-import type { Event } from './event.ts';
+import type { CompactEnd, Event } from './event.ts';
 import type { Effort } from './model.ts';
 import type { Rewinding } from './rewind.ts';
 import type { JsonObject } from './schema.ts';
@@ -34,6 +34,22 @@ export interface CommandContext {
   control(control: Control): Promise<void>;
   /** Going back to an earlier prompt, with or without the files. */
   rewinding(): Promise<Rewinding>;
+  /** Compacts at once, and tells of it in events; undefined when there is nothing to compact. */
+  compact(focus: string): Promise<CompactEnd | undefined>;
+  /** What fills the model's context. */
+  contextUse(): Promise<ContextUse>;
+}
+
+/** What fills a model's context. The rows add up to `tokens`. */
+export interface ContextUse {
+  readonly model?: string;
+  readonly window?: number;
+  readonly tokens: number;
+  /** `tokens` is the provider's count; else an estimate, as the share of each row always is. */
+  readonly isCounted: boolean;
+  readonly rows: readonly { readonly kind: string; readonly tokens: number }[];
+  /** Tokens of the window that are kept free for an answer. */
+  readonly reserve: number;
 }
 
 export interface SessionUsage {
@@ -51,7 +67,11 @@ export type Control =
   /** Start again from nothing: a new session takes this one's place; the old one stays. */
   | { readonly kind: 'newSession' }
   /** Mark this point; what came before leaves the model's view and stays on the tape. */
-  | { readonly kind: 'anchor'; readonly name: string; readonly summary: string };
+  | { readonly kind: 'anchor'; readonly name: string; readonly summary: string }
+  /** Put a summary in the place of the older messages. While a run is in flight it happens before its next request. */
+  | { readonly kind: 'compact'; readonly focus?: string }
+  /** The newest compaction no longer counts: the model sees again what it had taken the place of. */
+  | { readonly kind: 'uncompact' };
 
 export interface Command extends CommandInfo {
   run(args: string, context: CommandContext): Promise<Effect>;

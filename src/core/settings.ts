@@ -25,12 +25,26 @@ export interface Settings {
   readonly budget: BudgetSettings;
   readonly network: NetworkSettings;
   readonly history?: HistorySettings;
+  readonly policy: PolicySettings;
 }
 
 /** What is kept of files so that runs can be undone. */
 export interface HistorySettings {
   /** MiB on disk, of all workspaces; 0 keeps nothing. */
   readonly quotaMib?: number;
+}
+
+/** When something is done by itself. Shares are between 0 and 1. */
+export interface PolicySettings {
+  readonly autoCompact?: boolean;
+  /** Tokens of the window that stay free. */
+  readonly compactReserveTokens?: number;
+  /** Tokens of the newest messages that a compaction leaves as they are. */
+  readonly compactKeepRecentTokens?: number;
+  /** Share of the window that may be used before the conversation is compacted. */
+  readonly compactAt?: number;
+  /** Share of the window from which requests leave out most of old tool results. */
+  readonly snipAt?: number;
 }
 
 /** US dollars. */
@@ -104,4 +118,4 @@ export interface ModelSettings {
   readonly reasoning?: boolean;
 }
 
-export const NO_SETTINGS: Settings = { providers: {}, models: {}, budget: {}, network: {} };
+export const NO_SETTINGS: Settings = { providers: {}, models: {}, budget: {}, network: {}, policy: {} };

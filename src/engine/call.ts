@@ -53,7 +53,10 @@ export interface PlannedCall {
 
 export type Planned = PlannedCall | { readonly call: ToolCallContent; readonly failure: string };
 
-export async function planCall(call: ToolCallContent, environment: CallEnvironment): Promise<Planned> {
+export async function planCall(
+  call: ToolCallContent,
+  environment: Pick<CallEnvironment, 'tools' | 'identity'>,
+): Promise<Planned> {
   const tool = environment.tools.get(call.name);
   if (tool === undefined) {
     const known = [...new Set([...environment.tools.values()].map((each) => each.name))].join(', ');

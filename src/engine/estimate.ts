@@ -49,8 +49,17 @@ export function estimateInput(
   return { tokens: since + textTokens(request.system) + tools, cached: 0 };
 }
 
+/** By the provider's count of the last request and its answer; undefined where nothing was counted yet. */
+export function countedTokens(messages: readonly Message[]): number | undefined {
+  for (let at = messages.length - 1; at >= 0; at--) {
+    const message = messages[at];
+    if (message?.role === 'assistant' && isCounted(message)) return message.usage.totalTokens;
+  }
+  return undefined;
+}
+
 /** A message that was cut short may have been counted in part only. */
-function isCounted({ usage, stopReason }: AssistantMessage): boolean {
+export function isCounted({ usage, stopReason }: AssistantMessage): boolean {
   return usage.totalTokens > 0 && stopReason !== 'error' && stopReason !== 'aborted';
 }
 
@@ -61,24 +70,21 @@ export function textTokens(text: string): number {
 function tokensOf(message: Message): number {
   if (typeof message.content === 'string') return textTokens(message.content);
   let tokens = 0;
-  for (const block of message.content) {
-    switch (block.type) {
-      case 'text':
-        tokens += textTokens(block.text);
-        break;
-      case 'thinking':
-        tokens += textTokens(block.thinking);
-        break;
-      case 'toolCall':
-        tokens += textTokens(JSON.stringify(block.arguments));
-        break;
-      case 'image':
-        tokens += IMAGE_TOKENS;
-        break;
-      case 'document':
-        tokens += Math.ceil(block.data.length / DOCUMENT_BYTES_PER_TOKEN);
-        break;
-    }
-  }
+  for (const block of message.content) tokens += blockTokens(block);
   return tokens;
+}
+
+export function blockTokens(block: Exclude<Message['content'], string>[number]): number {
+  switch (block.type) {
+    case 'text':
+      return textTokens(block.text);
+    case 'thinking':
+      return textTokens(block.thinking);
+    case 'toolCall':
+      return textTokens(JSON.stringify(block.arguments));
+    case 'image':
+      return IMAGE_TOKENS;
+    case 'document':
+      return Math.ceil(block.data.length / DOCUMENT_BYTES_PER_TOKEN);
+  }
 }

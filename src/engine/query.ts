@@ -2,7 +2,7 @@
 // handed everything it uses and knows nothing of files, networks, terminals or sessions; every door runs this code.
 
 import { asCrabError, CrabError, errorData } from '../core/errors.ts';
-import type { Event, Outcome, PermissionDenied, Recovery, RunEnd } from '../core/event.ts';
+import type { Event, Outcome, PermissionDenied, Recovery, RequestEnd, RunEnd } from '../core/event.ts';
 import {
   type AssistantMessage,
   type Message,
@@ -16,6 +16,7 @@ import { NO_TOKENS, type TokenCounts } from '../core/usage.ts';
 import type { Answer } from './answer.ts';
 import { cutByBudget } from './budget.ts';
 import type { CallEnvironment } from './call.ts';
+import { countedTokens } from './estimate.ts';
 import type { Exchange } from './exchange.ts';
 import { mayFallBack } from './fallback.ts';
 import { Outbox } from './outbox.ts';
@@ -27,8 +28,18 @@ export interface Query extends RequestSpec {
   readonly prompt: UserMessage;
   /** Made once; `emit` puts an event in line with the run's own. */
   calls(emit: Emit): CallEnvironment;
+  readonly compaction?: CompactionOffer;
   /** The model has nothing more to do; a returned text sends it back to work. */
   beforeStop?(text: string): Promise<string | undefined>;
+}
+
+/** Compaction, as somebody may ask for it while the run goes on. It happens between two requests, or at the end. */
+export interface CompactionOffer {
+  isAsked(): boolean;
+  /** Resolves when it is asked for. */
+  asked(): Promise<void>;
+  /** Does what was asked. */
+  run(told: { emit: Emit; spent(request: RequestEnd): void; signal: AbortSignal }): Promise<void>;
 }
 
 /** A `droppable` event may be left out when the listener is far behind: something later says the same. */
@@ -36,6 +47,12 @@ export type Emit = (event: Event, options?: { readonly droppable: boolean }) => 
 
 /** Batches waiting beyond which droppable events are left out. */
 const MAX_BACKLOG = 256;
+
+/** Milliseconds that a request waits for somebody to ask for a compaction. */
+const PAUSE_MS = 5_000;
+
+/** Turns after a pause without another one: what a compaction could not shrink it will not shrink a moment later. */
+const TURNS_BETWEEN_PAUSES = 3;
 
 /** Runs one prompt to its end. Does not throw; the last event is `runEnd`. Leaving early cancels the run. */
 export function query(spec: Query): AsyncIterable<readonly Event[]> {
@@ -72,6 +89,7 @@ class Run {
   #turns = 0;
   #text = '';
   #endedRefused = false;
+  #mayPauseAt = 1;
   #finishing = false;
 
   constructor(spec: Query, outbox: Outbox<Event>) {
@@ -91,6 +109,7 @@ class Run {
       const { synced } = this.#record(message);
       this.#outbox.push([{ type: 'promptAccepted', message }], synced);
       while (ending === undefined) ending = await this.#turn();
+      if (!this.#spec.signal.aborted) await this.#compacted();
     } catch (thrown) {
       const error = asCrabError(thrown);
       const outcome = error.code === 'budget-exhausted' ? 'budget' : 'failed';
@@ -130,6 +149,8 @@ class Run {
     this.#outbox.push([{ type: 'turnStart', turn: this.#turns }]);
     for (;;) {
       const model = await this.#requests.model();
+      await this.#pause(model);
+      await this.#compacted();
       const exchange = await this.#exchange(model);
       const { end } = exchange;
       const verdict =
@@ -140,10 +161,35 @@ class Run {
     }
   }
 
+  /** Holds the request back for a moment when the context is fuller than the limits want it. */
+  async #pause({ info }: Model): Promise<void> {
+    const { limits, compaction, view, clock, signal } = this.#spec;
+    const pauseAt = limits.context?.pauseAt;
+    const window = info.contextWindow;
+    if (pauseAt === undefined || window === undefined || compaction === undefined) return;
+    if (this.#turns < this.#mayPauseAt || compaction.isAsked()) return;
+    const tokens = countedTokens(view.messages());
+    if (tokens === undefined || tokens <= threshold(window, pauseAt)) return;
+    this.#mayPauseAt = this.#turns + TURNS_BETWEEN_PAUSES;
+    this.#outbox.push([{ type: 'contextUsage', tokens, window, waiting: true }]);
+    const over = new AbortController();
+    const waited = clock.sleep(PAUSE_MS, AbortSignal.any([signal, over.signal])).catch(() => {});
+    await Promise.race([compaction.asked(), waited]);
+    over.abort();
+  }
+
+  async #compacted(): Promise<void> {
+    const { compaction, signal } = this.#spec;
+    if (compaction?.isAsked() !== true) return;
+    const emit: Emit = (event) => this.#outbox.push([event]);
+    await compaction.run({ emit, spent: (request) => this.#requests.add(request), signal });
+    this.#recoveries.delete('promptTooLong');
+  }
+
   async #exchange(model: Model): Promise<Exchange> {
     const { clock, signal } = this.#spec;
     const shorten = this.#recoveries.get('promptTooLong') ?? 0;
-    const request = this.#requests.compose(model, { shorten, finishing: this.#finishing });
+    const request = await this.#requests.compose(model, { shorten, finishing: this.#finishing });
     const record = (messages: readonly Message[]) => this.#record(...messages);
     const step = new Step({ environment: this.#calls, outbox: this.#outbox, clock, signal, record });
     return this.#requests.send(model, request, step);
@@ -315,6 +361,14 @@ class Run {
     this.#recoveries.set(cause, attempt);
     this.#outbox.push([{ type: 'recovery', cause, attempt, maxAttempts: MAX_RECOVERIES, detail }]);
   }
+}
+
+/** Half of a window is always there to be used, however much of it is to stay free. */
+function threshold(
+  window: number,
+  { share, reserveTokens }: { readonly share: number; readonly reserveTokens: number },
+): number {
+  return Math.min(window * share, Math.max(window - reserveTokens, window / 2));
 }
 
 function contextUsage(message: AssistantMessage, model: Model): Event {

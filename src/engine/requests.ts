@@ -5,8 +5,10 @@ import type { Limits } from '../core/agent.ts';
 import type { Event, RequestCause, RequestEnd } from '../core/event.ts';
 import type { Clock } from '../core/host.ts';
 import { DEFAULT_MAX_TOKENS } from '../core/limits.ts';
+import type { Message } from '../core/message.ts';
 import type { Model, ModelRequest, ToolSchema } from '../core/model.ts';
 import { addUsage, type BudgetKind, type BudgetState, NO_USAGE, type Usage } from '../core/usage.ts';
+import type { Accesses } from './accesses.ts';
 import { affordableTokens, budgetWarning, isFree, leastOf } from './budget.ts';
 import { type Exchange, exchange } from './exchange.ts';
 import { Chain, type FallbackModel, nameOf } from './fallback.ts';
@@ -14,6 +16,7 @@ import type { Journal } from './journal.ts';
 import type { Outbox } from './outbox.ts';
 import { shortened } from './recovery.ts';
 import type { Step } from './step.ts';
+import { isTrimmed, Trimmer } from './trim.ts';
 import type { View } from './view.ts';
 
 export interface RequestSpec {
@@ -30,6 +33,10 @@ export interface RequestSpec {
   /** How to ask; read before each request, too. */
   style?(): RequestStyle;
   readonly accounts?: Accounts;
+  /** Learns what the calls of these messages touched; needed where `limits.context.snipAt` is set. */
+  accesses?(messages: readonly Message[]): Promise<Pick<Accesses, 'isReading'>>;
+  /** Of the conversation, so that what a wire knows of a message lasts longer than a run. */
+  readonly trimmer?: Trimmer;
   readonly finish?: Finish;
   readonly signal: AbortSignal;
 }
@@ -72,6 +79,7 @@ export class Requests {
   readonly #spec: RequestSpec;
   readonly #outbox: Outbox<Event>;
   readonly #chain: Chain;
+  readonly #trimmer: Trimmer;
   #usage: Usage = NO_USAGE;
   #apiMs = 0;
   #maxTokens: number;
@@ -81,6 +89,7 @@ export class Requests {
   constructor(spec: RequestSpec, outbox: Outbox<Event>) {
     this.#spec = spec;
     this.#outbox = outbox;
+    this.#trimmer = spec.trimmer ?? new Trimmer();
     this.#maxTokens = spec.limits.maxTokens ?? DEFAULT_MAX_TOKENS;
     this.#chain = new Chain({
       first: () => spec.model(),
@@ -158,9 +167,9 @@ export class Requests {
   }
 
   /** The next request. Throws `CrabError` (`budget-exhausted`, `budget-unpriced`). */
-  compose(model: Model, { shorten, finishing }: Wanted): ModelRequest {
-    const { view, system, tools, style, finish } = this.#spec;
-    const all = view.messages();
+  async compose(model: Model, { shorten, finishing }: Wanted): Promise<ModelRequest> {
+    const { system, tools, style, finish } = this.#spec;
+    const all = await this.#trimmed(model);
     const messages = shorten === 0 ? all : (shortened(all, shorten) ?? all);
     const content: Content = { system, messages, tools };
     const most = Math.min(this.#maxTokens, model.info.maxOutput ?? Number.POSITIVE_INFINITY);
@@ -169,6 +178,24 @@ export class Requests {
     if (!finishing || finish === undefined) return request;
     const output = this.native(model)?.output;
     return output === undefined ? { ...request, toolChoice: finish.tool } : { ...request, output };
+  }
+
+  /** The history without most of old results, where there is little room left for it. */
+  async #trimmed({ info }: Model): Promise<readonly Message[]> {
+    const { view, limits, accesses } = this.#spec;
+    const messages = view.messages();
+    const snipAt = limits.context?.snipAt;
+    const window = info.contextWindow;
+    if (snipAt === undefined || window === undefined || !isTrimmed(messages, { window, snipAt }))
+      return messages;
+    const known = await accesses?.(messages);
+    const isReading = (callId: string) => known?.isReading(callId) === true;
+    return this.#trimmer.trim(messages, { window, snipAt, isReading });
+  }
+
+  /** A request of the same run, but not of its loop. */
+  add(over: RequestEnd): void {
+    this.#usage = addUsage(this.#usage, over.usage);
   }
 
   /** How many of the wanted tokens the budgets pay for. */

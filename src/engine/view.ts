@@ -19,6 +19,8 @@ export interface View {
   add(message: Message): void;
   /** Provider-valid. The array is the view's own: it grows with it and must not be kept. */
   messages(): readonly Message[];
+  /** Begins again with these; whoever holds the view sees them from here on. */
+  restart(messages: readonly Message[]): void;
 }
 
 interface OpenCalls {
@@ -69,6 +71,12 @@ export function createView(messages: Iterable<Message> = []): View {
     messages() {
       closeCalls(valid.at(-1)?.timestamp ?? 0);
       return valid;
+    },
+    restart(others) {
+      valid.length = 0;
+      open = undefined;
+      cut = undefined;
+      for (const message of others) view.add(message);
     },
   };
   for (const message of messages) view.add(message);

@@ -40,6 +40,12 @@ export function createActivity(now: number): Activity {
       case 'shellStart':
         tools.set(SHELL, { name: 'the command', since: at });
         break;
+      case 'compactStart':
+        tools.set(COMPACTION, { name: 'a compaction', since: at });
+        break;
+      case 'compactEnd':
+        tools.delete(COMPACTION);
+        break;
       case 'shellEnd':
         tools.delete(SHELL);
         break;
@@ -71,3 +77,6 @@ export function createActivity(now: number): Activity {
 
 /** A shell line has no call id, and a run has one shell line at most. */
 const SHELL = '';
+
+/** No call id begins so, and one compaction runs at a time. */
+const COMPACTION = '\ncompaction';

@@ -50,6 +50,8 @@ const PLAIN: Readonly<Record<EventType, readonly string[]>> = {
   requestEnd: ['system/request_end'],
   recovery: ['system/recovery'],
   contextUsage: ['system/context_usage'],
+  compactStart: ['system/compact_start'],
+  compactEnd: ['system/compact_boundary'],
   notice: ['system/notice'],
   commandResult: ['system/local_command_output'],
   shellStart: [],

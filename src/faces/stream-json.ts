@@ -3,7 +3,7 @@
 // Those readers fail on a `type` that they do not know and pass over an unknown `subtype` of `system`: what
 // the format has no line for is therefore a `system` line.
 
-import type { Event, RequestEnd, RunEnd, RunStart } from '../core/event.ts';
+import type { CompactEnd, Event, RequestEnd, RunEnd, RunStart } from '../core/event.ts';
 import type { ModelRetry } from '../core/model.ts';
 import { NO_USAGE } from '../core/usage.ts';
 import { apiAssistant, apiInput, apiToolResult, apiUsage } from './api-message.ts';
@@ -131,7 +131,18 @@ export function createStreamJson(options: StreamJsonOptions): StreamJson {
         return system('recovery', { cause, attempt, max_attempts: event.maxAttempts, detail });
       }
       case 'contextUsage':
-        return system('context_usage', { tokens: event.tokens, window: event.window ?? null });
+        return system('context_usage', {
+          tokens: event.tokens,
+          window: event.window ?? null,
+          ...(event.waiting === true && { waiting: true }),
+        });
+      case 'compactStart': {
+        const { strategy, tokensBefore, messages } = event;
+        return system('compact_start', { strategy, before_tokens: tokensBefore, messages });
+      }
+      case 'compactEnd':
+        if (event.outcome !== 'done') return system('compact_failed', { outcome: event.outcome });
+        return system('compact_boundary', compactBoundary(event));
       case 'notice':
         return system('notice', { level: event.level, text: event.text });
       case 'commandResult': {
@@ -178,6 +189,18 @@ function init(event: RunStart, commands: readonly string[]): object {
     agents: [event.agent],
     skills: [],
     plugins: [],
+  };
+}
+
+/** The boundary is Claude Code's, with its metadata; what it has no name for stands beside it. */
+function compactBoundary(end: CompactEnd): object {
+  return {
+    compact_metadata: { pre_tokens: end.tokensBefore },
+    after_tokens: end.tokensAfter,
+    removed_messages: end.removedMessages,
+    written_by: end.writtenBy ?? null,
+    title: end.title ?? null,
+    archive_name: end.archiveName ?? null,
   };
 }
 

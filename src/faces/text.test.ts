@@ -35,6 +35,8 @@ const TEXTS: Readonly<Record<EventType, string>> = {
     '  anthropic/claude-test, turn: 1600 in (500 cached), 20 out, $0.0038, began after 0.4 s, 25 tokens/s\n',
   recovery: '↻ the answer reached its limit: asked to go on (1 of 3)\n',
   contextUsage: '',
+  compactStart: '⇊ Compacting the conversation: 12 messages\n',
+  compactEnd: '✓ 12 messages summarised, 900 → about 200 tokens: Fix the parser\n',
   notice: '! A torn line was set aside.\n',
   commandResult: 'Commands: …\n',
   shellStart: '$ git status\n',

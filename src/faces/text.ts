@@ -2,7 +2,7 @@
 // answer here; a channel decides which of them it shows, and to which stream they go.
 
 import type { ErrorData } from '../core/errors.ts';
-import type { Event, PermissionDenied, Recovery, RequestEnd, RunEnd } from '../core/event.ts';
+import type { CompactEnd, Event, PermissionDenied, Recovery, RequestEnd, RunEnd } from '../core/event.ts';
 import { messageText } from '../core/message.ts';
 import type { ModelRetry } from '../core/model.ts';
 import { duration } from './amounts.ts';
@@ -40,6 +40,10 @@ export function eventText(event: Event, look: Look): string {
     case 'questionAnswered':
     case 'contextUsage':
       return '';
+    case 'compactStart':
+      return `${paint.cyan('⇊')} Compacting the conversation: ${event.messages} messages\n`;
+    case 'compactEnd':
+      return compactedText(event, paint);
     case 'toolStart':
       return `${paint.cyan('●')} ${paint.bold(visibleLine(event.name))} ${headline(event.display, paint)}\n`;
     case 'toolProgress':
@@ -150,6 +154,15 @@ function recoveryText(recovery: Recovery): string {
   const { cause, detail, attempt, maxAttempts } = recovery;
   const more = detail === '' ? '' : `: ${visibleLine(detail, 500)}`;
   return `${CAUSES[cause]}${more} (${attempt} of ${maxAttempts})`;
+}
+
+function compactedText(end: CompactEnd, paint: Paint): string {
+  if (end.outcome !== 'done')
+    return `${paint.yellow('✗')} The conversation is as it was: nothing was compacted\n`;
+  const { tokensBefore, tokensAfter, removedMessages, title = '' } = end;
+  const before = tokensBefore === 0 ? '' : `${tokensBefore} → `;
+  const size = `${before}about ${tokensAfter} tokens`;
+  return `${paint.green('✓')} ${removedMessages} messages summarised, ${size}: ${visibleLine(title)}\n`;
 }
 
 function noticeText(level: 'info' | 'warning', text: string, paint: Paint): string {

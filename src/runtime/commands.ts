@@ -5,6 +5,7 @@ import { messageOf } from '../core/errors.ts';
 import type { Command, CommandContext, Extension } from '../core/extension.ts';
 import { PERMISSION_MODES } from '../core/permission.ts';
 import { budgetLines, usageTable } from '../parts/usage/table.ts';
+import { contextCommands } from './context-commands.ts';
 import { EFFORTS } from './history.ts';
 
 const text = (lines: string): Effect => ({ kind: 'text', text: lines });
@@ -197,5 +198,18 @@ async function modelOrReason(context: CommandContext): Promise<string> {
 
 export const builtinCommands: Extension = {
   name: 'commands',
-  commands: async () => [help, tools, handoff, fresh, rename, model, effort, fast, mode, status, usage],
+  commands: async () => [
+    help,
+    tools,
+    handoff,
+    fresh,
+    rename,
+    model,
+    effort,
+    fast,
+    mode,
+    status,
+    usage,
+    ...contextCommands,
+  ],
 };

@@ -10,24 +10,30 @@ import type { Effort, Model } from '../core/model.ts';
 import { type Access, type Gate, PERMISSION_MODES, type PermissionMode } from '../core/permission.ts';
 import type { Answer, Question } from '../core/question.ts';
 import type { Rewinding } from '../core/rewind.ts';
-import type { EntryBody, PartialMessage, Tape } from '../core/tape.ts';
+import type { CompactionBody, EntryBody, PartialMessage, Tape } from '../core/tape.ts';
 import type { Identity, ToolState } from '../core/tool.ts';
+import { Accesses } from '../engine/accesses.ts';
+import { type Source, uncounted } from '../engine/compaction.ts';
 import type { Journal } from '../engine/journal.ts';
 import type { RequestStyle } from '../engine/requests.ts';
+import { Trimmer } from '../engine/trim.ts';
 import type { View } from '../engine/view.ts';
 import { type FilesRecord, filesEntry, isFilesEntry } from '../parts/history/record.ts';
 import type { Watch, WatchOptions } from '../parts/history/watch.ts';
 import { createGate, type PermissionGate } from '../parts/permissions/gate.ts';
+import { CompactionWish } from './compaction-wish.ts';
 import {
   anchorEntry,
   EFFORTS,
   grantEntry,
+  type History,
   promptEntry,
   readHistory,
   type ShellRecord,
   shellEntry,
   shellMessage,
   stateEntry,
+  uncompactEntry,
   viewAfter,
 } from './history.ts';
 import type { RuntimeHost } from './host.ts';
@@ -55,6 +61,10 @@ export class Conversation {
   readonly spending: Spending;
   readonly #host: RuntimeHost;
   readonly #newTape: () => Promise<Tape>;
+  /** What past calls touched. */
+  readonly accesses = new Accesses();
+  readonly trimmer = new Trimmer();
+  readonly compaction = new CompactionWish();
   readonly #questions = new Map<string, OpenQuestion>();
   readonly #scratchName: string;
   #tape: Tape;
@@ -75,6 +85,7 @@ export class Conversation {
   #fast: boolean;
   #resolved: { readonly name: string | undefined; readonly model: Model } | undefined;
   #turn: Promise<void> = Promise.resolve();
+  #turns = 0;
 
   constructor(options: ConversationOptions) {
     const { host, declaration, cwd, tape } = options;
@@ -134,6 +145,32 @@ export class Conversation {
     return this.#view;
   }
 
+  /** The branch as it is read when the session is opened again. */
+  history(): History {
+    return readHistory(this.#tape.branch());
+  }
+
+  /** The system prompt of this session, once there was one. */
+  get promptText(): string | undefined {
+    return this.#recordedPrompt?.text;
+  }
+
+  /** The entry is written and the view shows it in one step, or neither. Resolves when it is durable. */
+  replaceBySummary(entry: CompactionBody, summary: Message, kept: readonly Source[]): Promise<void> {
+    const { synced } = this.#tape.append([entry]);
+    this.#view.restart([summary, ...kept.map(({ message }) => uncounted(message))]);
+    return synced;
+  }
+
+  async #uncompact(): Promise<void> {
+    const { compacted } = this.history();
+    if (compacted === undefined)
+      throw new CrabError('usage', 'Nothing was compacted in this session, or a handoff came after it.');
+    const { synced } = this.#tape.append([uncompactEntry(compacted.entryId)]);
+    this.#view.restart(this.history().view.messages());
+    await synced;
+  }
+
   get gate(): Gate {
     return (request) => this.#gate.check(request);
   }
@@ -143,12 +180,21 @@ export class Conversation {
     return this.#gate.withheld(tool, this.#mode);
   }
 
+  /** A line is being run, or waits for its turn. */
+  get isBusy(): boolean {
+    return this.#turns > 0;
+  }
+
   /** Prompts run one after another: resolves, with what ends the turn, when everything before has ended. */
   async takeTurn(signal: AbortSignal): Promise<() => void> {
     const before = this.#turn;
     let release: () => void = () => {};
+    this.#turns++;
     this.#turn = new Promise((resolve) => {
-      release = resolve;
+      release = () => {
+        this.#turns--;
+        resolve();
+      };
     });
     // The queue must not stop at one that gives up waiting.
     const aborted = new Promise<void>((resolve) =>
@@ -298,6 +344,7 @@ export class Conversation {
     await this.#tape.append([grantEntry(rule.text)]).synced;
   }
 
+  /** `compact` is only noted here: whoever runs the conversation carries it out. */
   async control(control: Control): Promise<void> {
     switch (control.kind) {
       case 'setMode': {
@@ -333,6 +380,10 @@ export class Conversation {
         this.#view = viewAfter({ name, summary }, this.#host.clock.now());
         return synced;
       }
+      case 'compact':
+        return this.compaction.ask(control.focus ?? '');
+      case 'uncompact':
+        return this.#uncompact();
       case 'newSession': {
         const next = await this.#newTape();
         await this.#tape.close();

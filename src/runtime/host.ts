@@ -6,6 +6,7 @@ import type { Clock, Exec, Files } from '../core/host.ts';
 import type { Models } from '../core/model.ts';
 import type { Tapes } from '../core/tape.ts';
 import type { Histories } from '../parts/history/histories.ts';
+import type { Memories } from '../parts/memory/memory-tools.ts';
 import type { Ledger } from '../parts/usage/ledger.ts';
 
 /** Folders for output that is too long to show, each made on first use with mode 0700. */
@@ -27,6 +28,8 @@ export interface RuntimeHost {
   readonly tapes: Tapes;
   /** For conversations that leave nothing behind. */
   readonly memoryTapes: Tapes;
+  /** Where summaries are archived. */
+  readonly memories: Memories;
   readonly files: Files;
   readonly exec: Exec;
   /** Ends what escaped from its call; called when a run ends. */

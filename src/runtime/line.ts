@@ -63,7 +63,7 @@ async function* runRoute(line: Line, to: Route, startedAt: number): AsyncGenerat
     case 'shell':
       return yield* runShell(line, to, startedAt);
     case 'command':
-      return yield [...(await runCommand(line, to.name, to.args, startedAt))];
+      return yield* runCommand(line, to.name, to.args, startedAt);
     case 'unknown': {
       const near = suggestions(to.name, line.catalogue.commandNames).map((name) => `/${name}`);
       const hint = near.length > 0 ? `Did you mean ${near.join(', ')}?` : 'Try ,help for the list.';
@@ -78,33 +78,50 @@ function promptMessage({ host, prompt }: Line, text: string): UserMessage {
   return userMessage(content, host.clock.now());
 }
 
-async function runCommand(
+async function* runCommand(
   line: Line,
   name: string,
   args: string,
   startedAt: number,
-): Promise<readonly Event[]> {
+): AsyncGenerator<readonly Event[], void> {
   const { catalogue, host } = line;
+  const stop = new AbortController();
+  const outbox = new Outbox<Event>({
+    onAbandon: () => stop.abort(new Error('Nobody listens.')),
+    onLost: () => [],
+  });
+  const signal = AbortSignal.any([line.signal, stop.signal]);
   const command = catalogue.runtimeCommands.get(name);
-  const effect: Effect =
+  const running = (
     command === undefined
-      ? { kind: 'channel', name: channelName(catalogue, name), args }
-      : await command.run(args, commandContext(line));
+      ? Promise.resolve<Effect>({ kind: 'channel', name: channelName(catalogue, name), args })
+      : command.run(
+          args,
+          commandContext({ ...line, signal }, (event) => outbox.push([event])),
+        )
+  ).finally(() => outbox.end());
+  running.catch(() => {});
+  yield* outbox;
+  const effect = await running;
   const durationMs = host.clock.monotonic() - startedAt;
   const result: Event = { type: 'commandResult', name, effect };
   if (effect.kind === 'error') {
     const error = new CrabError('usage', effect.message, { hint: `Try ,help ${name}.` });
-    return [result, endOf('failed', { error, durationMs })];
+    return yield [result, endOf('failed', { error, durationMs })];
   }
   const text = effect.kind === 'channel' ? '' : effect.text;
-  return [result, endOf('command', { text, durationMs })];
+  yield [result, endOf('command', { text, durationMs })];
 }
 
 function channelName({ commands }: Catalogue, name: string): string {
   return commands.find((each) => each.name === name || each.aliases.includes(name))?.name ?? name;
 }
 
-function commandContext({ conversation, catalogue }: Line): CommandContext {
+/** `emit`: what a command that takes its time has to say meanwhile. */
+function commandContext(
+  { host, conversation, catalogue, signal }: Line,
+  emit: (event: Event) => void,
+): CommandContext {
   return {
     identity: () => conversation.identity,
     session: () => conversation.info,
@@ -119,6 +136,15 @@ function commandContext({ conversation, catalogue }: Line): CommandContext {
     usage: async () => conversation.spending.usage(),
     control: (control: Control) => conversation.control(control),
     rewinding: () => conversation.rewinding(),
+    compact: async (focus) => {
+      const { compact } = await import('./compaction.ts');
+      const tools = catalogue.toolsByName;
+      return compact({ host, conversation, tools, focus, signal, emit, spent: () => {} });
+    },
+    contextUse: async () => {
+      const { contextUse } = await import('./context-use.ts');
+      return contextUse(conversation, catalogue, host.clock.now());
+    },
   };
 }
 

@@ -3,6 +3,7 @@
 
 import type { Address, SessionChoice } from '../core/conversation.ts';
 import { CrabError } from '../core/errors.ts';
+import type { Event } from '../core/event.ts';
 import type { OpenReply, OpenRequest, Platform } from '../core/platform.ts';
 import type { Tape, Tapes } from '../core/tape.ts';
 import { createUserShell } from '../parts/shell/user-shell.ts';
@@ -47,7 +48,13 @@ export function createPlatform(host: RuntimeHost): Platform {
       return runLine({ host, userShell, ...find(address), prompt, signal });
     },
     answer: async (address, questionId, answer) => find(address).conversation.answer(questionId, answer),
-    control: (address, control) => find(address).conversation.control(control),
+    async control(address, control) {
+      const { conversation, catalogue } = find(address);
+      await conversation.control(control);
+      // A run in flight does it at its next step; else there is nothing to wait for.
+      if (control.kind === 'compact' && !conversation.isBusy)
+        await compactNow({ host, conversation, catalogue });
+    },
     async close() {
       const all = [...opened.values()];
       opened.clear();
@@ -65,6 +72,28 @@ async function recovered({ histories }: RuntimeHost, tape: Tape): Promise<readon
   } catch (error) {
     await tape.close();
     throw error;
+  }
+}
+
+/** Its events are for the extensions: nobody listens between two prompts. */
+async function compactNow({
+  host,
+  conversation,
+  catalogue,
+}: Opened & { readonly host: RuntimeHost }): Promise<void> {
+  const { signal } = new AbortController();
+  const release = await conversation.takeTurn(signal);
+  const emit = (event: Event) => {
+    for (const extension of catalogue.extensions)
+      extension.onEvents?.([event], conversation.identity).catch(() => {});
+  };
+  try {
+    if (!conversation.compaction.isAsked) return;
+    const focus = conversation.compaction.take();
+    const { compact } = await import('./compaction.ts');
+    await compact({ host, conversation, tools: catalogue.toolsByName, focus, signal, emit, spent: () => {} });
+  } finally {
+    release();
   }
 }
 

@@ -72,6 +72,15 @@ export async function* runPrompt(run: PromptRun): AsyncGenerator<readonly Event[
     })),
     style: () => conversation.style(),
     accounts: conversation.spending,
+    trimmer: conversation.trimmer,
+    accesses: async (messages) => {
+      await conversation.accesses.learn(messages, {
+        tools: offered.byName,
+        identity: () => conversation.identity,
+      });
+      return conversation.accesses;
+    },
+    compaction: compactionOffer(run, offered.byName),
     beforeStop: (text) => beforeStop(run, text),
     signal,
     ...(structured !== undefined && { finish: structured.finish }),
@@ -134,6 +143,22 @@ async function beforeStop({ catalogue, conversation }: PromptRun, text: string):
     if (more !== undefined) return more.retry;
   }
   return undefined;
+}
+
+/** Nothing to compact is no reason to end a run, nor is a summary that nobody could write. */
+function compactionOffer(
+  { host, conversation }: PromptRun,
+  tools: ReadonlyMap<string, Tool>,
+): NonNullable<Query['compaction']> {
+  const { compaction } = conversation;
+  return {
+    isAsked: () => compaction.isAsked,
+    asked: () => compaction.asked(),
+    run: async (told) => {
+      const { compact } = await import('./compaction.ts');
+      await compact({ host, conversation, tools, focus: compaction.take(), ...told });
+    },
+  };
 }
 
 interface OfferedTools {

@@ -92,6 +92,9 @@ export function campaignHost(options: HostOptions): CampaignHost {
     sweep: async () => {},
     scratch: createScratch(home),
     homeFolder: undefined,
+    memories: () => {
+      throw new Error('nothing is remembered here');
+    },
     extensions: [extension],
     ran,
     messages: recorder.messages,

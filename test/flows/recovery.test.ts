@@ -297,13 +297,13 @@ onEachWire(
   'a budget ends the run before the request that it does not cover, and a larger one goes on',
   async (wire) => {
     await using at = await journey(wire, { script: [{ ...LOOK, repeat: 2 }, { text: 'Done.' }] });
-    const exit = await at.run(['-p', 'look', '--max-budget-usd', '1']);
+    const exit = await at.run(['-p', 'look', '--max-budget-usd', '1', '--no-auto-compact']);
     assert.deepEqual({ code: exit.code, asked: at.asked().length }, { code: 5, asked: 1 });
     assert.match(
       exit.stderr,
       /The budget for this run is used up: \$\d\.\d+ of \$1\.0000\. \[budget-exhausted\]/,
     );
-    const more = await at.run(['-p', 'go on', '--continue', '--max-budget-usd', '100']);
+    const more = await at.run(['-p', 'go on', '--continue', '--max-budget-usd', '100', '--no-auto-compact']);
     assert.deepEqual({ code: more.code, stdout: more.stdout }, { code: 0, stdout: 'Done.\n' });
     assert.deepEqual(at.asked().at(-1)?.messages.slice(0, 4), [
       user('look'),
@@ -316,13 +316,13 @@ onEachWire(
 
 onEachWire('a turn limit ends the run with its calls answered, and --continue goes on', async (wire) => {
   await using at = await journey(wire, { script: [{ ...LOOK, repeat: 3 }, { text: 'Done.' }] });
-  const exit = await at.run(['-p', 'look', '--max-turns', '2']);
+  const exit = await at.run(['-p', 'look', '--max-turns', '2', '--no-auto-compact']);
   assert.deepEqual(
     { code: exit.code, stdout: exit.stdout, asked: at.asked().length },
     { code: 53, stdout: 'I look.\n', asked: 2 },
   );
   assert.match(exit.stderr, /Stopped after 2 turns, the limit of this run\. \[turn-limit\]/);
-  assert.equal((await at.run(['-p', 'go on', '--continue'])).stdout, 'Done.\n');
+  assert.equal((await at.run(['-p', 'go on', '--continue', '--no-auto-compact'])).stdout, 'Done.\n');
 });
 
 const LIMITS: Readonly<Record<FlowWire, readonly number[]>> = {

@@ -110,6 +110,7 @@ onEachWire('the budget of a run covers all prompts of a process', async (wire) =
     'stream-json',
     '--max-budget-usd',
     '2',
+    '--no-auto-compact',
   ];
   const exit = await at.run(args, { stdin: prompts('one', 'two', 'three') });
   assert.equal(exit.code, 5);

@@ -63,6 +63,7 @@ export interface TestRun {
   readonly clock?: Clock;
   readonly signal?: AbortSignal;
   readonly finish?: Query['finish'];
+  readonly compaction?: Query['compaction'];
   gate?(request: GateRequest): Verdict;
   answer?(tool: string): Answer;
   /** Delays or breaks durability; by default everything is durable at once. */
@@ -106,6 +107,7 @@ export async function runQuery(run: TestRun): Promise<Ran> {
     ...(run.accounts && { accounts: run.accounts }),
     ...(run.style && { style: run.style }),
     ...(run.finish && { finish: run.finish }),
+    ...(run.compaction && { compaction: run.compaction }),
     beforeStop: async (text) => {
       for (const extension of run.extensions ?? []) {
         const more = await extension.beforeStop?.(IDENTITY, text);

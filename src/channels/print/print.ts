@@ -8,6 +8,7 @@ import type { Clock, Sink } from '../../core/host.ts';
 import type { OpenReply, OpenRequest, Platform, Prompt } from '../../core/platform.ts';
 import { endWith, exitCodeOf } from '../../faces/exit-code.ts';
 import { eventText } from '../../faces/text.ts';
+import { watchContext } from '../../policy/compaction.ts';
 import { createJsonPrinter, createStreamPrinter, type Printer } from './printer.ts';
 import { asStop, runPrompt, stoppedEnd } from './run.ts';
 import { createTextPrinter } from './text-printer.ts';
@@ -54,13 +55,14 @@ async function runPrompts(options: PrintOptions, reply: OpenReply, printer: Prin
   const prompts = options.prompts[Symbol.asyncIterator]();
   let notices: readonly Event[] = reply.notices.map((text) => ({ type: 'notice', level: 'warning', text }));
   let exitCode: number = EXIT.success;
+  const watch = watchContext((control) => platform.control(reply.address, control));
   let ran = false;
   for (;;) {
     const next = await nextPrompt(prompts, signal);
     if (next instanceof CrabError) return await tell(options, printer, stoppedEnd(next));
     if (next === undefined) break;
     ran = true;
-    const run = { platform, address: reply.address, printer, clock, signal, idleTimeoutMs, notices };
+    const run = { platform, address: reply.address, printer, clock, signal, idleTimeoutMs, watch, notices };
     const end = await runPrompt(run, next);
     notices = [];
     await report(options, end);

@@ -9,6 +9,7 @@ import type { Platform, Prompt } from '../../core/platform.ts';
 import type { Answer, Question } from '../../core/question.ts';
 import { createActivity } from '../../faces/activity.ts';
 import { endWith, stoppedBy } from '../../faces/exit-code.ts';
+import type { ContextWatch } from '../../policy/compaction.ts';
 import type { Printer } from './printer.ts';
 import { pauseTooLong, watchIdle } from './watch.ts';
 
@@ -20,6 +21,8 @@ export interface PromptRun {
   /** Aborts with a `CrabError` that says why: `interrupted`, `terminated`. */
   readonly signal: AbortSignal;
   readonly idleTimeoutMs: number;
+  /** Asks for compactions. */
+  readonly watch: ContextWatch;
   /** Shown behind the start of the run. */
   readonly notices: readonly Event[];
 }
@@ -63,7 +66,8 @@ export async function runPrompt(run: PromptRun, prompt: Prompt): Promise<RunEnd>
         activity.see(batch, clock.monotonic());
         const last = batch.at(-1);
         if (last?.type === 'runEnd') end = stoppedBy(last, reasonOf(stop.signal));
-        const events = end ? [...batch.slice(0, -1), end] : batch;
+        const told = await run.watch.see(batch);
+        const events = end ? [...batch.slice(0, -1), ...told, end] : [...batch, ...told];
         await print(notices.length > 0 ? [...events.slice(0, 1), ...notices, ...events.slice(1)] : events);
         notices = [];
         const hopeless = pauseTooLong(batch, run.idleTimeoutMs);

@@ -11,6 +11,7 @@ import type { Question } from '../../core/question.ts';
 import { exitCodeOf } from '../../faces/exit-code.ts';
 import { errorText } from '../../faces/text.ts';
 import { visibleLine } from '../../faces/visible.ts';
+import { watchContext } from '../../policy/compaction.ts';
 import { type Asking, ask } from './answers.ts';
 import { farewell, greeting } from './greeting.ts';
 import { createLineAssembler, type Lines } from './lines.ts';
@@ -76,6 +77,7 @@ function createRepl(options: ReplOptions, reply: OpenReply, screen: Screen): { r
   const { platform, lines, clock, isInteractive, signal } = options;
   const { address } = reply;
   const assembler = createLineAssembler();
+  const watch = watchContext((control) => platform.control(address, control));
   const queue: string[] = [];
   const askings: Asking[] = [];
   let session = reply.session.id;
@@ -207,6 +209,8 @@ function createRepl(options: ReplOptions, reply: OpenReply, screen: Screen): { r
   }
 
   async function onEvents(events: readonly Event[]): Promise<void> {
+    const told = await watch.see(events);
+    if (told.length > 0) await screen.show(told);
     for (const event of events) {
       switch (event.type) {
         case 'promptAccepted':

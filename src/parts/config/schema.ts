@@ -7,6 +7,7 @@ import type {
   ModelSettings,
   NetworkSettings,
   OAuthSettings,
+  PolicySettings,
   ProviderSettings,
   Settings,
 } from '../../core/settings.ts';
@@ -21,6 +22,7 @@ import {
   named,
   type Reader,
   seconds,
+  share,
   table,
   template,
   text,
@@ -86,6 +88,14 @@ export const HISTORY_KEYS = {
   quota_mib: ['quotaMib', count(0)],
 } as const;
 
+export const POLICY_KEYS = {
+  auto_compact: ['autoCompact', flag],
+  compact_reserve_tokens: ['compactReserveTokens', count(0)],
+  compact_keep_recent_tokens: ['compactKeepRecentTokens', count(0)],
+  compact_at: ['compactAt', share],
+  snip_at: ['snipAt', share],
+} as const;
+
 const EFFORT = choice('off', 'low', 'medium', 'high', 'max');
 
 export const TOP_KEYS = {
@@ -103,6 +113,7 @@ export const TOP_KEYS = {
   budget: ['budget', table<BudgetSettings>(BUDGET_KEYS)],
   network: ['network', table<NetworkSettings>(NETWORK_KEYS)],
   history: ['history', table<HistorySettings>(HISTORY_KEYS)],
+  policy: ['policy', table<PolicySettings>(POLICY_KEYS)],
 } as const;
 
 export const SETTINGS: Reader<Partial<Settings>> = table<Partial<Settings>>(TOP_KEYS);

@@ -11,6 +11,7 @@ import {
   MODEL_KEYS,
   NETWORK_KEYS,
   OAUTH_KEYS,
+  POLICY_KEYS,
   PRICE_KEYS,
   PROVIDER_KEYS,
   TOP_KEYS,
@@ -94,6 +95,12 @@ proxy = "http://proxy:3128"
 ca_file = "ca.pem"
 client_cert = "~/cert.pem"
 client_key = "/etc/key.pem"
+[policy]
+auto_compact = false
+compact_reserve_tokens = 1000
+compact_keep_recent_tokens = 0
+compact_at = 0.5
+snip_at = 1
 `,
       { env: { TEAM: 'blue' } },
     );
@@ -141,6 +148,13 @@ client_key = "/etc/key.pem"
         caFile: join(home, 'ca.pem'),
         clientCert: '/home/me/cert.pem',
         clientKey: '/etc/key.pem',
+      },
+      policy: {
+        autoCompact: false,
+        compactReserveTokens: 1000,
+        compactKeepRecentTokens: 0,
+        compactAt: 0.5,
+        snipAt: 1,
       },
     } satisfies Settings);
     assert.deepEqual(warnings, []);
@@ -205,6 +219,7 @@ run_usd = 1
       '[network]\nproxy = "http://${NOPE}"',
       /:2: network\.proxy names the variable NOPE, which is not set\.$/,
     ],
+    ['a share above one', '[policy]\nsnip_at = 70', /policy\.snip_at must be a number above 0 and up to 1/],
     ['profiles that are no tables', 'profiles = 1', /profiles must be tables/],
     ['a key of an object', '__proto__ = 1', /there is no setting "__proto__"/],
   ] as const) {
@@ -264,8 +279,9 @@ run_usd = 1
       BUDGET_KEYS,
       NETWORK_KEYS,
       HISTORY_KEYS,
+      POLICY_KEYS,
     ].flatMap((one) => Object.keys(one));
-    const tables = ['providers', 'models', 'budget', 'network', 'history', 'oauth', 'models'];
+    const tables = ['providers', 'models', 'budget', 'network', 'history', 'policy', 'oauth', 'models'];
     const expected = [...keys.filter((key) => !tables.includes(key)), 'models', 'profile'].sort();
     assert.deepEqual(listed.sort(), expected);
   });

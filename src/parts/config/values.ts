@@ -57,6 +57,12 @@ export const amount: Reader<number> = (value, context) => {
   throw wrong(context, 'must be a number that is not negative');
 };
 
+/** A part of a whole: more than nothing, at most all of it. */
+export const share: Reader<number> = (value, context) => {
+  if (typeof value === 'number' && value > 0 && value <= 1) return value;
+  throw wrong(context, 'must be a number above 0 and up to 1, as in 0.8');
+};
+
 /** Seconds in the file, milliseconds in the settings. */
 export const seconds: Reader<number> = (value, context) => Math.round(amount(value, context) * 1000);
 
