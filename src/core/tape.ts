@@ -1,7 +1,7 @@
 // The tape: the append-only tree of entries that is a session, in pi's session format version 3 with our
 // own fields beside it. What the runtime, the engine and tests know of storage is this and no more.
 
-import type { SessionInfo } from './conversation.ts';
+import type { Address, SessionInfo } from './conversation.ts';
 import type { Message, UserMessage } from './message.ts';
 import type { Usage } from './usage.ts';
 
@@ -19,6 +19,16 @@ export interface TapeHeader {
   readonly sender?: string;
   /** The file that this session was forked from. */
   readonly parentSession?: string;
+  /** Where this session was before it was imported. */
+  readonly origin?: Origin;
+}
+
+export interface Origin {
+  /** The program that wrote it, in a word. */
+  readonly kind: string;
+  /** Its id there. */
+  readonly id?: string;
+  readonly path: string;
 }
 
 interface EntryBase {
@@ -89,18 +99,52 @@ export interface Appended {
   readonly synced: Promise<void>;
 }
 
-/** One session, open for writing by this process alone. */
-export interface Tape {
+/** What is known of an entry without reading it. */
+export interface Outline {
+  readonly id: string;
+  readonly parentId: string | null;
+  /** As in `EntryBody`, or that of an entry which this version does not know. */
+  readonly type: string;
+  /** Of a `message` its role, of `custom` and `custom_message` the custom type; else empty. */
+  readonly detail: string;
+}
+
+export interface BranchPart {
+  /** The entry that the branch ends with; the head when absent, nothing when null. */
+  readonly to?: string | null;
+  /** The first entry; the root when absent, nothing when it is not on the branch. */
+  readonly from?: string;
+  /** Entries that it refuses are not read. */
+  wanted?(outline: Outline): boolean;
+}
+
+/**
+ * One session as it can be read. Only where the entries are is in memory: each is read when it is asked for, and
+ * iterations read as they go on. Reading throws `CrabError` (`storage-failed`, `session-damaged`).
+ */
+export interface TapeReader {
   readonly header: TapeHeader;
   /** Undefined for a tape in memory. */
   readonly path: string | undefined;
-  /** What opening it had to mend, in sentences for the person. */
+  /** What opening it had to mend or to pass over, in sentences for the person. */
   readonly notices: readonly string[];
   /** The entry that the next one hangs from. */
   readonly leafId: string | null;
   info(): SessionInfo;
-  /** From the root to the head, in order. The array is the tape's own and grows with it. */
-  branch(): readonly Entry[];
+  has(id: string): boolean;
+  entry(id: string): Entry | undefined;
+  /** From the root to the head, in order. */
+  branch(part?: BranchPart): Iterable<Entry>;
+  /** The way up from an entry (default: the head) to the root. */
+  ancestry(id?: string | null): Iterable<Outline>;
+  /** Every entry in the order of writing, parents before children. */
+  entries(wanted?: (outline: Outline) => boolean): Iterable<Entry>;
+  /** By entry. */
+  labels(): ReadonlyMap<string, string>;
+}
+
+/** One session, open for writing by this process alone. */
+export interface Tape extends TapeReader {
   /**
    * Writes entries in one step, in order, and starts their sync at once. Throws `CrabError`
    * (`storage-full`, `storage-failed`); then nothing of them is on the tape.
@@ -133,15 +177,52 @@ export interface NewTape {
   readonly name?: string;
 }
 
+/** A session that begins with entries of another. */
+export interface TapeCopy extends NewTape {
+  /** With their ids, parents before children; the last one is the head. */
+  readonly entries: Iterable<Entry>;
+  readonly parentSession?: string;
+  readonly origin?: Origin;
+}
+
+/** What a list tells of a session, taken from the ends of its file. */
+export interface SessionMeta extends SessionInfo {
+  readonly path: string;
+  readonly agent?: string;
+  readonly sender?: string;
+  /** Milliseconds since the epoch. */
+  readonly created: number;
+  readonly updated: number;
+  /** The title of the newest compaction, at most 60 characters. */
+  readonly summary?: string;
+}
+
+export interface SessionFilter {
+  readonly agent?: string;
+  readonly cwd?: string;
+  /** How many of the newest to pass over. */
+  readonly offset?: number;
+  readonly limit?: number;
+}
+
 /** Where sessions are kept. Every method throws `CrabError` of the session and storage families. */
 export interface Tapes {
   /** Nothing is written until the first append. */
   create(options: NewTape): Promise<Tape>;
+  /** All of the entries are durable when it resolves; when it rejects, nothing of them is there. */
+  copy(options: TapeCopy): Promise<Tape>;
   /** Opens and locks a file: `session-held` names the process that has it. */
   open(path: string): Promise<Tape>;
-  /** The file whose id begins with `id`. */
-  find(id: string): Promise<string>;
+  /** Reads a file that others may have open, as far as it is written; changes nothing. */
+  read(path: string): Promise<TapeReader>;
+  /** The file of the session with this id or name, or whose id begins so. */
+  find(text: string): Promise<string>;
   /** The file of the newest session of a folder that no live process holds. */
   latest(agent: string, cwd: string): Promise<string | undefined>;
-  list(filter?: { readonly agent?: string; readonly cwd?: string }): Promise<readonly SessionInfo[]>;
+  /** The last written first. */
+  list(filter?: SessionFilter): Promise<readonly SessionMeta[]>;
+  /** The id of the session that a conversation is at; undefined when it has none. */
+  head(address: Address): Promise<string | undefined>;
+  /** Durable when it resolves. */
+  moveHead(address: Address, sessionId: string): Promise<void>;
 }

@@ -82,7 +82,7 @@ export class Conversation {
   #load(): void {
     const { declaration, cwd } = this;
     const host = this.#host;
-    const history = readHistory(this.#tape.branch());
+    const history = readHistory(this.#tape);
     this.#gate = createGate({
       cwd,
       directories: [...declaration.directories, host.scratch.path(this.#scratchName)],

@@ -8,19 +8,22 @@ import { CrabError } from '../../core/errors.ts';
 import type { Clock } from '../../core/host.ts';
 import { createIds } from '../../core/ids.ts';
 import {
+  type Entry,
   type EntryBody,
   type NewTape,
+  type SessionFilter,
   TAPE_VERSION,
   type Tape,
+  type TapeCopy,
   type TapeHeader,
   type Tapes,
 } from '../../core/tape.ts';
 import { DurableFolders } from './durable-folders.ts';
 import { type FileContext, FileStorage } from './file-storage.ts';
-import { createHeads, defaultHead, type Heads, requireSessionId } from './heads.ts';
+import { createHeads, defaultHead, requireSessionId } from './heads.ts';
 import { type Holder, thisProcess } from './lock.ts';
 import { projectFolder, SESSION_SUFFIX } from './paths.ts';
-import { memoryStorage, type Storage } from './storage.ts';
+import { createMemoryStorage, type Storage } from './storage.ts';
 import { nodeSyncFs, type SyncFs } from './sync-fs.ts';
 import { createTape } from './tape.ts';
 import { EntryTree } from './tree.ts';
@@ -37,7 +40,7 @@ export interface TapesOptions {
 }
 
 /** Sessions in files under `home`, and the heads of conversations beside them. */
-export function createTapes(options: TapesOptions): Tapes & Heads {
+export function createTapes(options: TapesOptions): Tapes {
   const { home, clock, random, disk = nodeSyncFs } = options;
   let known = options.self;
   const self = () => {
@@ -48,26 +51,35 @@ export function createTapes(options: TapesOptions): Tapes & Heads {
   const ids = createIds({ now: () => clock.now(), random });
   const context: FileContext = { disk, clock, self, folders };
   const catalog = async () => (await import('./catalog.ts')).createCatalog(home, self);
+  const place = (header: TapeHeader, { agent, cwd }: NewTape) => {
+    const path = join(projectFolder(home, agent, cwd), `${header.id}${SESSION_SUFFIX}`);
+    if (!existsSync(path)) return path;
+    throw new CrabError('session-id-invalid', `Session ${header.id} exists already, as ${path}.`);
+  };
   return {
     create: async (request) => {
       const header = headerFor(request, ids, clock);
-      const path = join(projectFolder(home, request.agent, request.cwd), `${header.id}${SESSION_SUFFIX}`);
-      if (existsSync(path)) {
-        throw new CrabError('session-id-invalid', `Session ${header.id} exists already, as ${path}.`);
-      }
-      return newTape(header, request, new FileStorage(path, context), ids, clock);
+      return newTape(header, request, new FileStorage(place(header, request), context), ids, clock);
     },
-    // Most runs begin a session; what finds and reads old ones is loaded for those that do not.
+    // Most runs begin a session; what finds, reads and copies old ones is loaded for those that do not.
+    copy: async (request) => {
+      const { writeSession } = await import('./write-session.ts');
+      const header = copyHeader(request, ids, clock);
+      const entries = named(request, ids, header.timestamp);
+      const written = await writeSession(place(header, request), { header, entries }, context);
+      return createTape({ header, ...written, ids, now: () => clock.now(), notices: [] });
+    },
     open: async (path) => (await import('./open-session.ts')).openSession(path, ids, context),
-    find: async (id) => (await catalog()).find(id),
+    read: async (path) => (await import('./open-session.ts')).readSession(path),
+    find: async (text) => (await catalog()).find(text),
     latest: async (agent, cwd) => (await catalog()).latest(agent, cwd),
-    list: async (filter) => (await catalog()).list(filter),
+    list: async (filter?: SessionFilter) => (await catalog()).list(filter),
     ...createHeads({ home, clock, disk, self, folders }),
   };
 }
 
 /** Sessions that are written nowhere. */
-export function createMemoryTapes({ clock, random }: Pick<TapesOptions, 'clock' | 'random'>): Tapes & Heads {
+export function createMemoryTapes({ clock, random }: Pick<TapesOptions, 'clock' | 'random'>): Tapes {
   const ids = createIds({ now: () => clock.now(), random });
   const heads = new Map<string, string>();
   const keyOf = ({ agent, sender }: Address) => JSON.stringify([agent, sender]);
@@ -75,8 +87,18 @@ export function createMemoryTapes({ clock, random }: Pick<TapesOptions, 'clock' 
     throw new CrabError('session-unknown', `There is no session ${what}: sessions are not kept.`);
   };
   return {
-    create: async (request) => newTape(headerFor(request, ids, clock), request, memoryStorage, ids, clock),
+    create: async (request) =>
+      newTape(headerFor(request, ids, clock), request, createMemoryStorage(), ids, clock),
+    copy: async (request) => {
+      const { writeLines } = await import('./write-session.ts');
+      const header = copyHeader(request, ids, clock);
+      const storage = createMemoryStorage();
+      const entries = named(request, ids, header.timestamp);
+      const tree = writeLines({ header, entries }, (line) => void storage.append([line]));
+      return createTape({ header, storage, tree, ids, now: () => clock.now(), notices: [] });
+    },
     open: unknown,
+    read: unknown,
     find: unknown,
     latest: async () => undefined,
     list: async () => [],
@@ -95,6 +117,15 @@ function headerFor(request: NewTape, ids: () => string, clock: Clock): TapeHeade
   return { type: 'session', version: TAPE_VERSION, id, timestamp, cwd, agent, sender: sender(id) };
 }
 
+function copyHeader(request: TapeCopy, ids: () => string, clock: Clock): TapeHeader {
+  const { parentSession, origin } = request;
+  return {
+    ...headerFor(request, ids, clock),
+    ...(parentSession !== undefined && { parentSession }),
+    ...(origin !== undefined && { origin }),
+  };
+}
+
 function newTape(
   header: TapeHeader,
   { name }: NewTape,
@@ -103,13 +134,16 @@ function newTape(
   clock: Clock,
 ): Tape {
   const unwritten: readonly EntryBody[] = name === undefined ? [] : [{ type: 'session_info', name }];
-  return createTape({
-    header,
-    storage,
-    tree: new EntryTree(),
-    ids,
-    now: () => clock.now(),
-    notices: [],
-    unwritten,
-  });
+  const tree = new EntryTree();
+  return createTape({ header, storage, tree, ids, now: () => clock.now(), notices: [], unwritten });
+}
+
+/** The entries of a copy, the last of them its name where it has one. */
+function* named({ entries, name }: TapeCopy, ids: () => string, timestamp: string): Generator<Entry> {
+  let head: string | null = null;
+  for (const entry of entries) {
+    head = entry.type === 'leaf' ? entry.targetId : entry.id;
+    yield entry;
+  }
+  if (name !== undefined) yield { type: 'session_info', id: ids(), parentId: head, timestamp, name };
 }
