@@ -109,6 +109,21 @@ export interface Outline {
   readonly detail: string;
 }
 
+/** One entry of the tree as a person is shown it. */
+export interface TreeRow {
+  readonly id: string;
+  /** The nearest entry above that is shown, too. */
+  readonly parentId: string | null;
+  /** `user`, `assistant`, `toolResult`, or the entry's type or custom type. */
+  readonly kind: string;
+  /** ISO 8601. */
+  readonly timestamp: string;
+  /** One line. */
+  readonly text: string;
+  readonly label?: string;
+  readonly isOnBranch: boolean;
+}
+
 export interface BranchPart {
   /** The entry that the branch ends with; the head when absent, nothing when null. */
   readonly to?: string | null;
@@ -137,6 +152,8 @@ export interface TapeReader {
   branch(part?: BranchPart): Iterable<Entry>;
   /** The way up from an entry (default: the head) to the root. */
   ancestry(id?: string | null): Iterable<Outline>;
+  /** Every entry, none of them read. */
+  outlines(): Iterable<Outline>;
   /** Every entry in the order of writing, parents before children. */
   entries(wanted?: (outline: Outline) => boolean): Iterable<Entry>;
   /** By entry. */
@@ -181,6 +198,8 @@ export interface NewTape {
 export interface TapeCopy extends NewTape {
   /** With their ids, parents before children; the last one is the head. */
   readonly entries: Iterable<Entry>;
+  /** By entry; written behind the entries. An empty one takes a label away. */
+  readonly labels?: ReadonlyMap<string, string>;
   readonly parentSession?: string;
   readonly origin?: Origin;
 }
@@ -203,6 +222,8 @@ export interface SessionFilter {
   /** How many of the newest to pass over. */
   readonly offset?: number;
   readonly limit?: number;
+  /** Those that were deleted, in place of those that are there. */
+  readonly discarded?: boolean;
 }
 
 /** Where sessions are kept. Every method throws `CrabError` of the session and storage families. */
@@ -216,7 +237,11 @@ export interface Tapes {
   /** Reads a file that others may have open, as far as it is written; changes nothing. */
   read(path: string): Promise<TapeReader>;
   /** The file of the session with this id or name, or whose id begins so. */
-  find(text: string): Promise<string>;
+  find(text: string, filter?: Pick<SessionFilter, 'discarded'>): Promise<string>;
+  /** Only ever for a person who asked for it: moves the session's files to the trash. Returns where it lies then. */
+  discard(path: string): Promise<string>;
+  /** Takes a file back from the trash. Returns where it lies then. */
+  restore(path: string): Promise<string>;
   /** The file of the newest session of a folder that no live process holds. */
   latest(agent: string, cwd: string): Promise<string | undefined>;
   /** The last written first. */

@@ -3,6 +3,7 @@
 
 import type { Declaration } from '../core/agent.ts';
 import type { Address, SessionInfo } from '../core/conversation.ts';
+import type { ShellRecord } from '../core/custom.ts';
 import { CrabError } from '../core/errors.ts';
 import type { Control } from '../core/extension.ts';
 import type { Message } from '../core/message.ts';
@@ -19,7 +20,6 @@ import {
   grantEntry,
   promptEntry,
   readHistory,
-  type ShellRecord,
   shellEntry,
   shellMessage,
   stateEntry,

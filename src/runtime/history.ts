@@ -1,22 +1,11 @@
 // What a tape says about a conversation when it is opened again: the view that the model gets, the values that tools
 // kept, the grants, the model, the prompt. Crab's own facts are `custom` entries, named here and nowhere else.
 
+import { ANCHOR_ENTRY, type Anchor, SHELL_ENTRY, type ShellRecord } from '../core/custom.ts';
 import { type Message, type UserMessage, userMessage } from '../core/message.ts';
 import type { JsonObject } from '../core/schema.ts';
 import type { Entry, EntryBody, Outline, TapeReader } from '../core/tape.ts';
 import { createView, type View } from '../engine/view.ts';
-
-export interface ShellRecord {
-  readonly command: string;
-  readonly cwd: string;
-  readonly exitCode: number | null;
-  readonly output: string;
-}
-
-export interface Anchor {
-  readonly name: string;
-  readonly summary: string;
-}
 
 interface RecordedPrompt {
   readonly cwd: string;
@@ -35,16 +24,14 @@ export interface History {
 
 const STATE = 'crab.state';
 const GRANT = 'crab.grant';
-const ANCHOR = 'crab.anchor';
-const SHELL = 'crab.shell';
 const PROMPT = 'crab.prompt';
 
 const custom = (customType: string, data: unknown): EntryBody => ({ type: 'custom', customType, data });
 
 export const stateEntry = (values: Readonly<Record<string, unknown>>): EntryBody => custom(STATE, values);
 export const grantEntry = (rule: string): EntryBody => custom(GRANT, { rule });
-export const anchorEntry = (anchor: Anchor): EntryBody => custom(ANCHOR, anchor);
-export const shellEntry = (record: ShellRecord): EntryBody => custom(SHELL, record);
+export const anchorEntry = (anchor: Anchor): EntryBody => custom(ANCHOR_ENTRY, anchor);
+export const shellEntry = (record: ShellRecord): EntryBody => custom(SHELL_ENTRY, record);
 export const promptEntry = (prompt: RecordedPrompt): EntryBody => custom(PROMPT, prompt);
 
 /**
@@ -65,7 +52,7 @@ const FACTS = new Set([STATE, GRANT, PROMPT]);
 const SAID = new Set(['message', 'branch_summary', 'custom_message']);
 
 function isSaid({ type, detail }: Outline): boolean {
-  return SAID.has(type) || (type === 'custom' && (detail === SHELL || detail === ANCHOR));
+  return SAID.has(type) || (type === 'custom' && (detail === SHELL_ENTRY || detail === ANCHOR_ENTRY));
 }
 
 function isFact({ type, detail }: Outline): boolean {
@@ -76,7 +63,8 @@ function isFact({ type, detail }: Outline): boolean {
 
 /** The entry that the view begins with; undefined for the root. */
 function viewStart(tape: TapeReader): string | undefined {
-  for (const { id, type, detail } of tape.ancestry()) if (type === 'custom' && detail === ANCHOR) return id;
+  for (const { id, type, detail } of tape.ancestry())
+    if (type === 'custom' && detail === ANCHOR_ENTRY) return id;
   return undefined;
 }
 
@@ -110,8 +98,8 @@ function messageOf(entry: Entry): Message | undefined {
     case 'custom_message':
       return userMessage(entry.content, timestamp);
     case 'custom':
-      if (entry.customType === SHELL) return shellMessage(entry.data as ShellRecord, timestamp);
-      return entry.customType === ANCHOR ? anchorMessage(entry.data as Anchor, timestamp) : undefined;
+      if (entry.customType === SHELL_ENTRY) return shellMessage(entry.data as ShellRecord, timestamp);
+      return entry.customType === ANCHOR_ENTRY ? anchorMessage(entry.data as Anchor, timestamp) : undefined;
     default:
       return undefined;
   }

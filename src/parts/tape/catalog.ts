@@ -11,14 +11,14 @@ import type { SessionFilter, SessionMeta, TapeHeader, Tapes } from '../../core/t
 import { readHeader, type Totals } from './entry.ts';
 import { decodeLine, parseObject } from './line.ts';
 import { type Holder, isHeld } from './lock.ts';
-import { agentFolder, projectFolder, SESSION_SUFFIX, sessionsFolder } from './paths.ts';
+import { agentFolder, projectFolder, SESSION_SUFFIX, sessionsFolder, trashFolder } from './paths.ts';
 import { storageError } from './sync-fs.ts';
 
 export type Catalog = Pick<Tapes, 'find' | 'latest' | 'list'>;
 
 export function createCatalog(home: string, self: () => Holder): Catalog {
   return {
-    find: (text) => find(text, home),
+    find: (text, filter) => find(text, rootOf(home, filter)),
     latest: async (agent, cwd) => {
       for (const file of await newestFirst(await filesIn(projectFolder(home, agent, cwd)))) {
         if (isHeld(file.path, self())) continue;
@@ -36,12 +36,16 @@ const ID_PREFIX = /^[0-9A-Za-z]{1,100}$/;
 const NO_NAME = /^$|[\p{Cc}/\\]|^\.+$|^.{101}/u;
 const MOST_NAMED = 5;
 
-async function find(text: string, home: string): Promise<string> {
+function rootOf(home: string, filter: Pick<SessionFilter, 'discarded'> = {}): string {
+  return filter.discarded === true ? trashFolder(home) : sessionsFolder(home);
+}
+
+async function find(text: string, root: string): Promise<string> {
   if (NO_NAME.test(text)) {
     const shown = text === '' ? 'An empty text' : `“${text.slice(0, 100)}”`;
     throw new CrabError('session-id-invalid', `${shown} is no session id.`);
   }
-  const files = await allFiles(sessionsFolder(home));
+  const files = await allFiles(root);
   const prefix = text.toUpperCase();
   const byId = files.filter((path) => ID_PREFIX.test(text) && idOf(path).toUpperCase().startsWith(prefix));
   if (byId.length > 0) return onlyOne(byId, `sessions’ ids begin with ${text}`);
@@ -60,12 +64,8 @@ function onlyOne(found: readonly string[], what: string): string {
 }
 
 async function list(filter: SessionFilter, home: string): Promise<readonly SessionMeta[]> {
-  const { agent, cwd, offset = 0, limit = Number.POSITIVE_INFINITY } = filter;
-  const files = await (agent === undefined
-    ? allFiles(sessionsFolder(home))
-    : cwd === undefined
-      ? agentFiles(agentFolder(home, agent))
-      : filesIn(projectFolder(home, agent, cwd)));
+  const { cwd, offset = 0, limit = Number.POSITIVE_INFINITY } = filter;
+  const files = await filesFor(filter, home);
   const newest = await newestFirst(files);
   const found: SessionMeta[] = [];
   let passed = 0;
@@ -77,6 +77,16 @@ async function list(filter: SessionFilter, home: string): Promise<readonly Sessi
     if (found.length >= limit) break;
   }
   return found;
+}
+
+function filesFor(filter: SessionFilter, home: string): Promise<readonly string[]> {
+  const { agent, cwd } = filter;
+  const root = rootOf(home, filter);
+  if (agent === undefined) return allFiles(root);
+  const folder = join(root, basename(agentFolder(home, agent)));
+  return cwd === undefined
+    ? agentFiles(folder)
+    : filesIn(join(folder, basename(projectFolder(home, agent, cwd))));
 }
 
 function metaOf({ path, header, totals, modified }: Glance): SessionMeta {

@@ -17,6 +17,11 @@ export function sessionsFolder(home: string): string {
   return join(home, 'sessions');
 }
 
+/** No agent's folder begins with a dot. */
+export function trashFolder(home: string): string {
+  return join(sessionsFolder(home), '.trash');
+}
+
 export function agentFolder(home: string, agent: string): string {
   return join(sessionsFolder(home), safeName(agent));
 }

@@ -66,6 +66,10 @@ export class TreeReader implements TapeReader {
     return this.tree.ancestry(id);
   }
 
+  *outlines(): Generator<Outline> {
+    for (let index = 0; index < this.tree.size; index++) yield this.tree.outline(index);
+  }
+
   entries(wanted?: (outline: Outline) => boolean): Iterable<Entry> {
     return this.#iterate(() => countTo(this.tree.size), wanted);
   }

@@ -65,13 +65,15 @@ export function createTapes(options: TapesOptions): Tapes {
     copy: async (request) => {
       const { writeSession } = await import('./write-session.ts');
       const header = copyHeader(request, ids, clock);
-      const entries = named(request, ids, header.timestamp);
+      const entries = entriesOf(request, ids, header.timestamp);
       const written = await writeSession(place(header, request), { header, entries }, context);
       return createTape({ header, ...written, ids, now: () => clock.now(), notices: [] });
     },
     open: async (path) => (await import('./open-session.ts')).openSession(path, ids, context),
     read: async (path) => (await import('./open-session.ts')).readSession(path),
-    find: async (text) => (await catalog()).find(text),
+    find: async (text, filter) => (await catalog()).find(text, filter),
+    discard: async (path) => (await import('./trash.ts')).discardSession(path, home, context),
+    restore: async (path) => (await import('./trash.ts')).restoreSession(path, home, context),
     latest: async (agent, cwd) => (await catalog()).latest(agent, cwd),
     list: async (filter?: SessionFilter) => (await catalog()).list(filter),
     ...createHeads({ home, clock, disk, self, folders }),
@@ -93,13 +95,15 @@ export function createMemoryTapes({ clock, random }: Pick<TapesOptions, 'clock' 
       const { writeLines } = await import('./write-session.ts');
       const header = copyHeader(request, ids, clock);
       const storage = createMemoryStorage();
-      const entries = named(request, ids, header.timestamp);
+      const entries = entriesOf(request, ids, header.timestamp);
       const tree = writeLines({ header, entries }, (line) => void storage.append([line]));
       return createTape({ header, storage, tree, ids, now: () => clock.now(), notices: [] });
     },
     open: unknown,
     read: unknown,
     find: unknown,
+    discard: unknown,
+    restore: unknown,
     latest: async () => undefined,
     list: async () => [],
     head: async (address) => heads.get(keyOf(address)) ?? defaultHead(address),
@@ -138,12 +142,20 @@ function newTape(
   return createTape({ header, storage, tree, ids, now: () => clock.now(), notices: [], unwritten });
 }
 
-/** The entries of a copy, the last of them its name where it has one. */
-function* named({ entries, name }: TapeCopy, ids: () => string, timestamp: string): Generator<Entry> {
-  let head: string | null = null;
-  for (const entry of entries) {
-    head = entry.type === 'leaf' ? entry.targetId : entry.id;
+/** The entries of a copy, and behind them its labels and its name. */
+function* entriesOf(request: TapeCopy, ids: () => string, timestamp: string): Generator<Entry> {
+  let parentId: string | null = null;
+  for (const entry of request.entries) {
+    parentId = entry.type === 'leaf' ? entry.targetId : entry.id;
     yield entry;
   }
-  if (name !== undefined) yield { type: 'session_info', id: ids(), parentId: head, timestamp, name };
+  const bodies: EntryBody[] = [];
+  for (const [targetId, label] of request.labels ?? [])
+    bodies.push({ type: 'label', targetId, label: label === '' ? undefined : label });
+  if (request.name !== undefined) bodies.push({ type: 'session_info', name: request.name });
+  for (const { type, ...fields } of bodies) {
+    const id = ids();
+    yield { type, id, parentId, timestamp, ...fields } as Entry;
+    parentId = id;
+  }
 }
