@@ -5,6 +5,7 @@ import type { CommandInfo, Effect } from './command.ts';
 import type { SessionInfo } from './conversation.ts';
 import type { Event } from './event.ts';
 import type { JsonObject } from './schema.ts';
+import type { TreeRow } from './tape.ts';
 import type { Identity, Tool, ToolOutput } from './tool.ts';
 
 export interface CallInfo {
@@ -19,6 +20,8 @@ export interface CommandContext {
   /** As it is at this moment: a control may have changed it. */
   identity(): Identity;
   session(): SessionInfo;
+  /** What was said, on every branch, in the order of writing. */
+  tree(): Promise<readonly TreeRow[]>;
   readonly commands: readonly CommandInfo[];
   readonly tools: readonly { readonly name: string; readonly description: string }[];
   /** The model's name as resolved; throws `CrabError` when there is none. */
@@ -34,7 +37,16 @@ export type Control =
   /** Start again from nothing: a new session takes this one's place; the old one stays. */
   | { readonly kind: 'newSession' }
   /** Mark this point; what came before leaves the model's view and stays on the tape. */
-  | { readonly kind: 'anchor'; readonly name: string; readonly summary: string };
+  | { readonly kind: 'anchor'; readonly name: string; readonly summary: string }
+  /** A new session takes this one's place: this branch up to an entry, or with `everything` every branch. */
+  | { readonly kind: 'fork'; readonly at?: EntryName; readonly everything?: boolean }
+  /** Go on from an entry; null for the beginning. The summary, if any, is what the model is told of the way left. */
+  | { readonly kind: 'moveTo'; readonly target: EntryName | null; readonly summary: string }
+  /** Absent: the last message. An empty label takes it away. */
+  | { readonly kind: 'label'; readonly target?: EntryName; readonly label: string };
+
+/** An id, one of its ends, or a label; `entry-unknown` is thrown where that names none or several. */
+export type EntryName = string;
 
 export interface Command extends CommandInfo {
   run(args: string, context: CommandContext): Promise<Effect>;

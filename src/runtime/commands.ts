@@ -4,6 +4,7 @@ import type { CommandInfo, Effect } from '../core/command.ts';
 import { messageOf } from '../core/errors.ts';
 import type { Command, CommandContext, Extension } from '../core/extension.ts';
 import { PERMISSION_MODES } from '../core/permission.ts';
+import { treeCommands } from './tree-commands.ts';
 
 const text = (lines: string): Effect => ({ kind: 'text', text: lines });
 
@@ -153,5 +154,5 @@ async function modelOrReason(context: CommandContext): Promise<string> {
 
 export const builtinCommands: Extension = {
   name: 'commands',
-  commands: async () => [help, tools, handoff, fresh, rename, model, mode, status],
+  commands: async () => [help, tools, handoff, fresh, ...treeCommands, rename, model, mode, status],
 };

@@ -10,7 +10,7 @@ import type { Message } from '../core/message.ts';
 import type { Model } from '../core/model.ts';
 import { type Gate, PERMISSION_MODES, type PermissionMode } from '../core/permission.ts';
 import type { Answer, Question } from '../core/question.ts';
-import type { EntryBody, PartialMessage, Tape } from '../core/tape.ts';
+import type { EntryBody, PartialMessage, Tape, TapeReader, Tapes } from '../core/tape.ts';
 import type { Identity, ToolState } from '../core/tool.ts';
 import type { Journal } from '../engine/journal.ts';
 import type { View } from '../engine/view.ts';
@@ -26,6 +26,7 @@ import {
   viewAfter,
 } from './history.ts';
 import type { RuntimeHost } from './host.ts';
+import type { TreeControl } from './tree-control.ts';
 
 export interface ConversationOptions {
   readonly host: RuntimeHost;
@@ -35,6 +36,8 @@ export interface ConversationOptions {
   readonly address: Address;
   /** Opens the session that takes this one's place. */
   readonly newTape: () => Promise<Tape>;
+  /** Where the sessions of this conversation are kept. */
+  readonly tapes: Tapes;
 }
 
 interface OpenQuestion {
@@ -48,6 +51,7 @@ export class Conversation {
   readonly cwd: string;
   readonly #host: RuntimeHost;
   readonly #newTape: () => Promise<Tape>;
+  readonly #tapes: Tapes;
   readonly #questions = new Map<string, OpenQuestion>();
   readonly #scratchName: string;
   #tape: Tape;
@@ -72,6 +76,7 @@ export class Conversation {
     this.cwd = cwd;
     this.#host = host;
     this.#newTape = options.newTape;
+    this.#tapes = options.tapes;
     this.#tape = tape;
     this.#mode = declaration.mode;
     this.#chosenModel = declaration.agent.model;
@@ -92,6 +97,8 @@ export class Conversation {
     });
     this.#view = history.view;
     this.#state = history.state;
+    this.#unsaved = {};
+    this.#before = [];
     this.#recordedModel = history.model;
     this.#recordedPrompt = history.prompt;
     for (const rule of history.grants)
@@ -100,6 +107,10 @@ export class Conversation {
 
   get info(): SessionInfo {
     return this.#tape.info();
+  }
+
+  get tape(): TapeReader {
+    return this.#tape;
   }
 
   get notices(): readonly string[] {
@@ -234,14 +245,28 @@ export class Conversation {
         this.#view = viewAfter({ name, summary }, this.#host.clock.now());
         return synced;
       }
-      case 'newSession': {
-        const next = await this.#newTape();
-        await this.#tape.close();
-        this.#tape = next;
-        this.#load();
-        return;
-      }
+      case 'newSession':
+        return this.#goOnIn(await this.#newTape());
+      case 'fork':
+      case 'moveTo':
+      case 'label':
+        return this.#controlTree(control);
     }
+  }
+
+  async #controlTree(control: TreeControl): Promise<void> {
+    const { controlTree } = await import('./tree-control.ts');
+    const before = this.#tape;
+    const { address, cwd } = this;
+    const tape = await controlTree(control, { tape: before, tapes: this.#tapes, address, cwd });
+    if (tape !== before) return this.#goOnIn(tape);
+    if (control.kind === 'moveTo') this.#load();
+  }
+
+  async #goOnIn(next: Tape): Promise<void> {
+    await this.#tape.close();
+    this.#tape = next;
+    this.#load();
   }
 
   /** Puts a question; the first valid answer wins. Rejects when the signal aborts first. */

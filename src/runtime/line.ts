@@ -109,6 +109,7 @@ function commandContext({ conversation, catalogue }: Line): CommandContext {
   return {
     identity: () => conversation.identity,
     session: () => conversation.info,
+    tree: async () => [...(await import('../parts/tape/tree-rows.ts')).treeRows(conversation.tape)],
     commands: catalogue.commands,
     tools: catalogue.tools.map(({ name, description }) => ({ name, description })),
     model: async () => {

@@ -25,7 +25,21 @@ async function alone(args: readonly string[], files: Readonly<Record<string, str
   return { ...exit, work, run, [Symbol.asyncDispose]: () => work[Symbol.asyncDispose]() };
 }
 
-const COMMANDS = [',help', ',tools', ',handoff', ',new', ',name', ',model', ',mode', ',status'];
+const COMMANDS = [
+  ',help',
+  ',tools',
+  ',handoff',
+  ',new',
+  ',fork',
+  ',clone',
+  ',tree',
+  ',label',
+  ',move',
+  ',name',
+  ',model',
+  ',mode',
+  ',status',
+];
 
 test('the list of commands needs no key, whatever letter it begins with', async () => {
   for (const line of [',help', '/help', ', help', ',?', '/?']) {
