@@ -12,6 +12,7 @@ Usage
   crab "fix the failing test"       one prompt, one answer; the same as crab -p "..."
   git diff | crab -p "review this"  standard input joins the prompt
   crab --continue                   go on where you were in this folder; --resume lets you choose
+  crab session ...                  list, show, fork, export, import and mend what was said before
   crab demo                         see it work: no key, no network
   crab dev fake-provider ...        a scripted model server for your own tests
 

@@ -11,6 +11,7 @@ export async function start(argv: readonly string[]): Promise<number> {
   if (first === 'dev') return (await import('./dev.ts')).dev(rest);
   if (first === 'demo') return (await import('./demo.ts')).demo(rest, process.env);
   if (first === 'memory') return (await import('./memory-command.ts')).memoryCommand(rest, process.env);
+  if (first === 'session') return (await import('./session-command.ts')).sessionCommand(rest, process.env);
   const args = readArguments(argv);
   if (args.has('version')) return await quickAnswer('version');
   if (args.has('help') || args.words[0] === 'help') return await quickAnswer('help');

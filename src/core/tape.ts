@@ -238,6 +238,8 @@ export interface Tapes {
   read(path: string): Promise<TapeReader>;
   /** The file of the session with this id or name, or whose id begins so. */
   find(text: string, filter?: Pick<SessionFilter, 'discarded'>): Promise<string>;
+  /** `session-damaged` for a file that is none. */
+  meta(path: string): Promise<SessionMeta>;
   /** Only ever for a person who asked for it: moves the session's files to the trash. Returns where it lies then. */
   discard(path: string): Promise<string>;
   /** Takes a file back from the trash. Returns where it lies then. */

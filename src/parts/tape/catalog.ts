@@ -14,7 +14,7 @@ import { type Holder, isHeld } from './lock.ts';
 import { agentFolder, projectFolder, SESSION_SUFFIX, sessionsFolder, trashFolder } from './paths.ts';
 import { storageError } from './sync-fs.ts';
 
-export type Catalog = Pick<Tapes, 'find' | 'latest' | 'list'>;
+export type Catalog = Pick<Tapes, 'find' | 'latest' | 'list' | 'meta'>;
 
 export function createCatalog(home: string, self: () => Holder): Catalog {
   return {
@@ -28,6 +28,11 @@ export function createCatalog(home: string, self: () => Holder): Catalog {
       return undefined;
     },
     list: (filter = {}) => list(filter, home),
+    meta: async (path) => {
+      const seen = await glance(path);
+      if (seen !== undefined) return metaOf(seen);
+      throw new CrabError('session-damaged', `${path} is no session, or none that can be read.`);
+    },
   };
 }
 
