@@ -15,6 +15,9 @@ const OPTIONS = {
   offset: { type: 'string' },
   name: { type: 'string' },
   summary: { type: 'string' },
+  format: { type: 'string' },
+  output: { type: 'string', short: 'o' },
+  from: { type: 'string' },
   help: { type: 'boolean', short: 'h' },
 } as const;
 

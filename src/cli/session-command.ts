@@ -21,19 +21,25 @@ const HELP = `Usage: crab session COMMAND
   delete SESSION...             into the trash; restore brings it back
   restore SESSION...
 
+  export [SESSION]              a page (html), markdown, jsonl, or the files of pi and claude
+  import FILE|DIR...            sessions of pi, Claude Code, Codex, plain chat logs, or Crab's own
+
   verify [SESSION...]           check every line of these sessions, or of all
   repair SESSION                write what is good into a sound file; the damaged one is kept beside it
 
   SESSION is an id or the beginning of one, a name, or a path; without it, the newest of this folder.
   ENTRY is an id, one of its ends, or a label, as the tree shows them.
 
-  --json              list, show, tree, fork, clone, verify, repair: JSON
+  --json              list, show, tree, fork, clone, import, verify, repair: JSON
   --all               list: of every folder; tree: bookkeeping, too
   --trash             list: what was deleted
   --agent NAME        list: of this agent
   --limit N           list: sessions, show: messages (default 20), tree: entries
   --offset N          list, show: pass over so many
   --name NAME         fork, clone: what to call it
+  --format FORMAT     export: html, markdown, jsonl, pi or claude; else as FILE ends, else html
+  -o, --output FILE   export: into a new file
+  --from KIND         import: tape (Crab and pi), claude, codex or chat; else by what stands in it
   --summary TEXT      move: what the model is told of the way that is left
 `;
 
@@ -47,6 +53,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<SessionRun>>> = {
   move: async () => (await import('./session-change.ts')).moveSession,
   rename: async () => (await import('./session-change.ts')).renameSession,
   delete: async () => (await import('./session-change.ts')).deleteSessions,
+  export: async () => (await import('./session-export.ts')).exportSession,
+  import: async () => (await import('./session-import.ts')).importSessions,
   restore: async () => (await import('./session-change.ts')).restoreSessions,
 };
 

@@ -11,6 +11,7 @@ export async function start(argv: readonly string[]): Promise<number> {
   if (first === 'dev') return (await import('./dev.ts')).dev(rest);
   if (first === 'demo') return (await import('./demo.ts')).demo(rest, process.env);
   if (first === 'memory') return (await import('./memory-command.ts')).memoryCommand(rest, process.env);
+  if (first === 'import') return (await import('./session-command.ts')).sessionCommand(argv, process.env);
   if (first === 'session') return (await import('./session-command.ts')).sessionCommand(rest, process.env);
   const args = readArguments(argv);
   if (args.has('version')) return await quickAnswer('version');

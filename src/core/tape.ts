@@ -202,6 +202,8 @@ export interface TapeCopy extends NewTape {
   readonly labels?: ReadonlyMap<string, string>;
   readonly parentSession?: string;
   readonly origin?: Origin;
+  /** ISO 8601: when the session began, where that was not now. */
+  readonly timestamp?: string;
 }
 
 /** What a list tells of a session, taken from the ends of its file. */
@@ -214,6 +216,7 @@ export interface SessionMeta extends SessionInfo {
   readonly updated: number;
   /** The title of the newest compaction, at most 60 characters. */
   readonly summary?: string;
+  readonly origin?: Origin;
 }
 
 export interface SessionFilter {

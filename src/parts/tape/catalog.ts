@@ -95,7 +95,7 @@ function filesFor(filter: SessionFilter, home: string): Promise<readonly string[
 }
 
 function metaOf({ path, header, totals, modified }: Glance): SessionMeta {
-  const { id, cwd, agent, sender, timestamp } = header;
+  const { id, cwd, agent, sender, timestamp, origin } = header;
   const created = Date.parse(timestamp);
   const { messages, name, summary } = totals;
   return {
@@ -109,6 +109,7 @@ function metaOf({ path, header, totals, modified }: Glance): SessionMeta {
     created: Number.isNaN(created) ? modified : created,
     updated: modified,
     ...(summary !== undefined && { summary }),
+    ...(origin !== undefined && { origin }),
   };
 }
 

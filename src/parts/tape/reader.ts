@@ -9,6 +9,8 @@ import { decodeLine } from './line.ts';
 import type { LineSource } from './storage.ts';
 import type { EntryTree } from './tree.ts';
 
+const UNREADABLE = 'crab.unreadable';
+
 export interface ReaderParts {
   readonly header: TapeHeader;
   readonly tree: EntryTree;
@@ -88,16 +90,14 @@ export class TreeReader implements TapeReader {
     try {
       for (const index of indices) {
         if (wanted !== undefined && !wanted(this.tree.outline(index))) continue;
-        const entry = this.#entryAt(index, lines);
-        if (entry !== undefined) yield entry;
+        yield this.#entryAt(index, lines);
       }
     } finally {
       lines.close();
     }
   }
 
-  /** Undefined for what has the form of an entry and not its fields. */
-  #entryAt(index: number, lines: LineSource): Entry | undefined {
+  #entryAt(index: number, lines: LineSource): Entry {
     const { offset, length, line } = this.tree.place(index);
     const { id, parentId } = this.tree.outline(index);
     const record = decodeLine(lines.read(offset, length));
@@ -105,7 +105,10 @@ export class TreeReader implements TapeReader {
       throw new CrabError('session-damaged', `Entry ${id} of ${this.path} changed after it was read.`);
     }
     const entry = entryOf(record, { version: this.header.version, line, head: parentId });
-    return entry && this.tree.mended(index, entry);
+    // What has the form of an entry and not its fields still holds up what hangs from it.
+    if (entry === undefined)
+      return { type: 'custom', customType: UNREADABLE, data: null, id, parentId, timestamp: '' };
+    return this.tree.mended(index, entry);
   }
 }
 

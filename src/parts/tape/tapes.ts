@@ -93,11 +93,12 @@ export function createMemoryTapes({ clock, random }: Pick<TapesOptions, 'clock' 
     create: async (request) =>
       newTape(headerFor(request, ids, clock), request, createMemoryStorage(), ids, clock),
     copy: async (request) => {
-      const { writeLines } = await import('./write-session.ts');
+      const { sessionLines } = await import('./write-session.ts');
       const header = copyHeader(request, ids, clock);
       const storage = createMemoryStorage();
       const entries = entriesOf(request, ids, header.timestamp);
-      const tree = writeLines({ header, entries }, (line) => void storage.append([line]));
+      const tree = new EntryTree();
+      for (const line of sessionLines({ header, entries }, tree)) storage.append([line]);
       return createTape({ header, storage, tree, ids, now: () => clock.now(), notices: [] });
     },
     open: unknown,
@@ -124,9 +125,10 @@ function headerFor(request: NewTape, ids: () => string, clock: Clock): TapeHeade
 }
 
 function copyHeader(request: TapeCopy, ids: () => string, clock: Clock): TapeHeader {
-  const { parentSession, origin } = request;
+  const { parentSession, origin, timestamp } = request;
   return {
     ...headerFor(request, ids, clock),
+    ...(timestamp !== undefined && { timestamp }),
     ...(parentSession !== undefined && { parentSession }),
     ...(origin !== undefined && { origin }),
   };

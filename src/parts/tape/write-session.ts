@@ -56,7 +56,8 @@ async function writeFile(
   const fd = disk.open(temporary, 'ax', FILE_MODE);
   try {
     const writer = new Batches((bytes) => writeWhole(disk, fd, bytes, temporary));
-    const tree = writeLines(session, (line) => writer.write(line));
+    const tree = new EntryTree();
+    for (const line of sessionLines(session, tree)) writer.write(line);
     writer.flush();
     await disk.fdatasync(fd);
     disk.rename(temporary, path);
@@ -70,22 +71,20 @@ async function writeFile(
   }
 }
 
-/** Writes the lines of a session to `write`, one after another. */
-export function writeLines({ header, entries }: WholeSession, write: (line: Buffer) => void): EntryTree {
-  const tree = new EntryTree();
+/** The lines of a session, one after another, while `tree` takes in where they stand. */
+export function* sessionLines({ header, entries }: WholeSession, tree: EntryTree): Generator<Buffer> {
   const first = Buffer.from(encodeLine(header));
-  write(first);
+  yield first;
   let offset = first.length;
   for (const entry of entries) {
     if (tree.has(entry.id)) throw new CrabError('internal', `Two entries have the id ${entry.id}.`);
     if (entry.parentId !== null && !tree.has(entry.parentId))
       throw new CrabError('internal', `Entry ${entry.id} comes before its parent ${entry.parentId}.`);
     const [line = Buffer.alloc(0)] = encodeEntries([entry], tree.totals);
-    write(line);
+    yield line;
     addAll(tree, [entry], [line], offset);
     offset += line.length;
   }
-  return tree;
 }
 
 class Batches {
