@@ -9,8 +9,8 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Control characters but tab and newline, which HTML forbids. */
-const CONTROLS = /[\p{Cc}--[\t\n]]/gv;
+/** Control characters, which HTML forbids, but tab and newline; and those that turn the order of letters around. */
+const CONTROLS = /[[\p{Cc}--[\t\n]]\u202a-\u202e\u2066-\u2069]/gv;
 
 export function escapeHtml(text: string): string {
   return text
