@@ -55,6 +55,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<SessionRun>>> = {
   delete: async () => (await import('./session-change.ts')).deleteSessions,
   export: async () => (await import('./session-export.ts')).exportSession,
   import: async () => (await import('./session-import.ts')).importSessions,
+  verify: async () => (await import('./session-check.ts')).verifySessions,
+  repair: async () => (await import('./session-check.ts')).repairSession,
   restore: async () => (await import('./session-change.ts')).restoreSessions,
 };
 

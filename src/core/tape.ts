@@ -229,6 +229,48 @@ export interface SessionFilter {
   readonly discarded?: boolean;
 }
 
+/** What is wrong with a line. `torn`: bytes behind the last whole line. */
+export type TapeFault =
+  | 'header'
+  | 'checksum'
+  | 'no-json'
+  | 'no-entry'
+  | 'duplicate'
+  | 'parent'
+  | 'target'
+  | 'too-long'
+  | 'torn';
+
+export interface TapeFinding {
+  /** From 1. */
+  readonly line: number;
+  readonly fault: TapeFault;
+  /** A sentence for the person. */
+  readonly text: string;
+}
+
+export interface Verification {
+  readonly path: string;
+  readonly bytes: number;
+  readonly lines: number;
+  readonly entries: number;
+  /** Lines of other writers, which carry no checksum. */
+  readonly unsealed: number;
+  /** The first of them; `faults` is how many there are. */
+  readonly findings: readonly TapeFinding[];
+  readonly faults: number;
+}
+
+export interface Repair {
+  /** `tail`: what stood behind the last good line was moved away. `rewritten`: the file holds what was good, and no more. */
+  readonly did: 'nothing' | 'tail' | 'rewritten';
+  /** The file with what was there before. */
+  readonly kept?: string;
+  readonly entries: number;
+  /** Lines that are in `kept` alone. */
+  readonly lost: readonly number[];
+}
+
 /** Where sessions are kept. Every method throws `CrabError` of the session and storage families. */
 export interface Tapes {
   /** Nothing is written until the first append. */
@@ -243,6 +285,12 @@ export interface Tapes {
   find(text: string, filter?: Pick<SessionFilter, 'discarded'>): Promise<string>;
   /** `session-damaged` for a file that is none. */
   meta(path: string): Promise<SessionMeta>;
+  /** Every session file, those included that cannot be read. */
+  paths(): Promise<readonly string[]>;
+  /** Checks every line of a file; changes nothing, and needs no lock. */
+  verify(path: string): Promise<Verification>;
+  /** Makes a damaged file sound again and keeps what it was beside it. `cwd` is for one that has lost its header. */
+  repair(path: string, cwd: string): Promise<Repair>;
   /** Only ever for a person who asked for it: moves the session's files to the trash. Returns where it lies then. */
   discard(path: string): Promise<string>;
   /** Takes a file back from the trash. Returns where it lies then. */

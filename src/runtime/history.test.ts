@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { type Message, messageText } from '../core/message.ts';
 import { seeded } from '../core/seeded.ts';
 import type { EntryBody, Tape } from '../core/tape.ts';
+import { NO_USAGE } from '../core/usage.ts';
 import { createMemoryTapes } from '../parts/tape/tapes.ts';
 import { anchorEntry, grantEntry, promptEntry, readHistory, shellEntry, stateEntry } from './history.ts';
 
@@ -94,4 +95,25 @@ test('messages before the last anchor are not read', async () => {
   };
   assert.deepEqual(seen(tape), ['three']);
   assert.deepEqual(read, ['custom', 'message']);
+});
+
+test('where the first prompt is lost, the model is told so, and a person still speaks first', async () => {
+  const [usage, about] = [
+    NO_USAGE,
+    { api: 'a', provider: 'p', model: 'm', stopReason: 'stop', timestamp: 1 } as const,
+  ];
+  const content = [{ type: 'text', text: 'Yes.' }] as const;
+  const tape = await tapeOf(
+    { type: 'message', message: { role: 'assistant', content, usage, ...about } },
+    says('on'),
+  );
+  const messages = readHistory(tape).view.messages();
+  assert.deepEqual(
+    messages.map((message) => [message.role, messageText(message)]),
+    [
+      ['user', '(The beginning of this conversation could not be read.)'],
+      ['assistant', 'Yes.'],
+      ['user', 'on'],
+    ],
+  );
 });

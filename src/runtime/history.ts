@@ -41,12 +41,19 @@ export const promptEntry = (prompt: RecordedPrompt): EntryBody => custom(PROMPT,
 export function readHistory(tape: TapeReader): History {
   const from = viewStart(tape);
   const view = createView();
+  let isBegun = false;
   for (const entry of tape.branch({ ...(from !== undefined && { from }), wanted: isSaid })) {
     const message = messageOf(entry);
-    if (message !== undefined) view.add(message);
+    if (message === undefined) continue;
+    // Providers want a person to speak first, and a damaged line may be that of the first prompt.
+    if (!isBegun && message.role !== 'user') view.add(userMessage(BEGINNING_LOST, message.timestamp));
+    isBegun = true;
+    view.add(message);
   }
   return { view, ...readFacts(tape) };
 }
+
+const BEGINNING_LOST = '(The beginning of this conversation could not be read.)';
 
 const FACTS = new Set([STATE, GRANT, PROMPT]);
 const SAID = new Set(['message', 'branch_summary', 'custom_message']);

@@ -160,3 +160,26 @@ test('what cannot be meant is refused with its reason, and changes nothing', asy
   const bare = await at.run(['session']);
   assert.deepEqual([bare.code, bare.stdout], [2, help.stdout]);
 });
+
+test('damage is found and mended, and the session goes on', async () => {
+  await using at = await talked('first', 'second');
+  assert.match(await ok(at, ['verify']), /^2 sessions, \d+ entries: all sound\.\n$/);
+  const [first] = await at.sessions();
+  const path = first?.path ?? '';
+  await writeFile(path, (await readFile(path, 'utf8')).replace('"first"', '"fiRst"'));
+  const found = await at.run(['session', 'verify']);
+  assert.equal(found.code, 1);
+  assert.match(found.stdout, /Line 4 is not what its checksum says\.\n.*Line 5 hangs from/);
+  assert.match(found.stdout, /2 sessions, \d+ entries: 1 damaged;/);
+  const [, { faults }] = JSON.parse((await at.run(['session', 'verify', '--json'])).stdout).sort(
+    (a: { faults: number }, b: { faults: number }) => a.faults - b.faults,
+  );
+  assert.equal(faults, 2);
+  assert.match(
+    await ok(at, ['repair', path]),
+    /^Written anew, it holds 3 entries; damaged: line 4\. .*\.damaged-/,
+  );
+  assert.match(await ok(at, ['verify', path]), /all sound/);
+  const exit = await at.run(['-p', 'on', '--session', path]);
+  assert.deepEqual({ code: exit.code, stderr: exit.stderr }, { code: 0, stderr: '' });
+});

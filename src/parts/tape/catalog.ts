@@ -11,10 +11,17 @@ import type { SessionFilter, SessionMeta, TapeHeader, Tapes } from '../../core/t
 import { readHeader, type Totals } from './entry.ts';
 import { decodeLine, parseObject } from './line.ts';
 import { type Holder, isHeld } from './lock.ts';
-import { agentFolder, projectFolder, SESSION_SUFFIX, sessionsFolder, trashFolder } from './paths.ts';
+import {
+  agentFolder,
+  projectFolder,
+  SESSION_SUFFIX,
+  sessionIdOf,
+  sessionsFolder,
+  trashFolder,
+} from './paths.ts';
 import { storageError } from './sync-fs.ts';
 
-export type Catalog = Pick<Tapes, 'find' | 'latest' | 'list' | 'meta'>;
+export type Catalog = Pick<Tapes, 'find' | 'latest' | 'list' | 'meta' | 'paths'>;
 
 export function createCatalog(home: string, self: () => Holder): Catalog {
   return {
@@ -28,6 +35,7 @@ export function createCatalog(home: string, self: () => Holder): Catalog {
       return undefined;
     },
     list: (filter = {}) => list(filter, home),
+    paths: () => allFiles(sessionsFolder(home)),
     meta: async (path) => {
       const seen = await glance(path);
       if (seen !== undefined) return metaOf(seen);
@@ -52,7 +60,9 @@ async function find(text: string, root: string): Promise<string> {
   }
   const files = await allFiles(root);
   const prefix = text.toUpperCase();
-  const byId = files.filter((path) => ID_PREFIX.test(text) && idOf(path).toUpperCase().startsWith(prefix));
+  const byId = files.filter(
+    (path) => ID_PREFIX.test(text) && sessionIdOf(path).toUpperCase().startsWith(prefix),
+  );
   if (byId.length > 0) return onlyOne(byId, `sessions’ ids begin with ${text}`);
   const byName: string[] = [];
   for await (const { path, totals } of glances(files)) if (totals.name === text) byName.push(path);
@@ -63,7 +73,7 @@ async function find(text: string, root: string): Promise<string> {
 function onlyOne(found: readonly string[], what: string): string {
   const [first] = found;
   if (first !== undefined && found.length === 1) return first;
-  const ids = found.map(idOf).sort().slice(0, MOST_NAMED).join(', ');
+  const ids = found.map(sessionIdOf).sort().slice(0, MOST_NAMED).join(', ');
   const more = found.length > MOST_NAMED ? ` and ${found.length - MOST_NAMED} more` : '';
   throw new CrabError('session-ambiguous', `${found.length} ${what}: ${ids}${more}.`);
 }
@@ -191,10 +201,6 @@ function ownTotals(line: Buffer): Totals | undefined {
     ...(typeof name === 'string' && { name }),
     ...(typeof summary === 'string' && { summary }),
   };
-}
-
-function idOf(path: string): string {
-  return basename(path, SESSION_SUFFIX);
 }
 
 async function newestFirst(paths: readonly string[]): Promise<readonly { path: string; modified: number }[]> {

@@ -19,11 +19,16 @@ export interface Loaded {
   readonly size: number;
   /** Numbers of the damaged lines before that. */
   readonly damaged: readonly number[];
+  /** Numbers of those behind it. */
+  readonly trailing: readonly number[];
 }
 
-/** Throws `session-newer`, `session-damaged` and `storage-failed`. Changes nothing. */
-export async function loadSession(path: string): Promise<Loaded> {
-  const loading = new Loading(path);
+/**
+ * Throws `session-newer`, `session-damaged` and `storage-failed`. Changes nothing. `lostHeader` stands in for a first
+ * line that is no header.
+ */
+export async function loadSession(path: string, lostHeader?: TapeHeader): Promise<Loaded> {
+  const loading = new Loading(path, lostHeader);
   let size: number;
   try {
     size = await readLines(path, (line) => loading.take(line));
@@ -35,6 +40,7 @@ export async function loadSession(path: string): Promise<Loaded> {
 
 class Loading {
   readonly #path: string;
+  readonly #lostHeader: TapeHeader | undefined;
   readonly #tree = new EntryTree();
   readonly #damaged: number[] = [];
   /** Damaged lines with no good one behind them so far. */
@@ -42,8 +48,9 @@ class Loading {
   #header: TapeHeader | undefined;
   #goodLength = 0;
 
-  constructor(path: string) {
+  constructor(path: string, lostHeader: TapeHeader | undefined) {
     this.#path = path;
+    this.#lostHeader = lostHeader;
   }
 
   take(line: Line): void {
@@ -72,14 +79,23 @@ class Loading {
       goodLength: this.#goodLength,
       size,
       damaged: this.#damaged,
+      trailing: this.#trailing,
     };
   }
 
   #takeHeader(line: Line): void {
-    const { header, isIntact } = readHeader(line.bytes, this.#path);
-    this.#header = header;
-    if (!isIntact) this.#damaged.push(line.number);
     this.#goodLength = line.end;
+    try {
+      const { header, isIntact } = readHeader(line.bytes, this.#path);
+      this.#header = header;
+      if (!isIntact) this.#damaged.push(line.number);
+    } catch (error) {
+      const isLost = error instanceof CrabError && error.code === 'session-damaged';
+      if (!isLost || this.#lostHeader === undefined) throw error;
+      this.#header = this.#lostHeader;
+      const isEntry = line.bytes !== undefined && this.#takeEntry(line.bytes, line.number, startOf(line));
+      if (!isEntry) this.#damaged.push(line.number);
+    }
   }
 
   #isGoodUpTo(end: number): void {

@@ -21,7 +21,7 @@ import {
 import { DurableFolders } from './durable-folders.ts';
 import { type FileContext, FileStorage } from './file-storage.ts';
 import { createHeads, defaultHead, requireSessionId } from './heads.ts';
-import { type Holder, thisProcess } from './lock.ts';
+import { type Holder, isHeld, thisProcess } from './lock.ts';
 import { projectFolder, SESSION_SUFFIX } from './paths.ts';
 import { createMemoryStorage, type Storage } from './storage.ts';
 import { nodeSyncFs, type SyncFs } from './sync-fs.ts';
@@ -73,6 +73,9 @@ export function createTapes(options: TapesOptions): Tapes {
     read: async (path) => (await import('./open-session.ts')).readSession(path),
     find: async (text, filter) => (await catalog()).find(text, filter),
     meta: async (path) => (await catalog()).meta(path),
+    paths: async () => (await catalog()).paths(),
+    verify: async (path) => (await import('./verify.ts')).verifySession(path, isHeld(path, self())),
+    repair: async (path, cwd) => (await import('./repair.ts')).repairSession(path, cwd, context),
     discard: async (path) => (await import('./trash.ts')).discardSession(path, home, context),
     restore: async (path) => (await import('./trash.ts')).restoreSession(path, home, context),
     latest: async (agent, cwd) => (await catalog()).latest(agent, cwd),
@@ -105,6 +108,9 @@ export function createMemoryTapes({ clock, random }: Pick<TapesOptions, 'clock' 
     read: unknown,
     find: unknown,
     meta: unknown,
+    paths: async () => [],
+    verify: unknown,
+    repair: unknown,
     discard: unknown,
     restore: unknown,
     latest: async () => undefined,

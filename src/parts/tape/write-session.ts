@@ -49,8 +49,20 @@ export async function writeSession(
 async function writeFile(
   path: string,
   session: WholeSession,
-  { disk, folders }: FileContext,
+  context: FileContext,
 ): Promise<{ readonly tree: EntryTree; readonly length: number }> {
+  const { temporary, tree, length } = await writeTemporary(path, session, context);
+  context.disk.rename(temporary, path);
+  await context.folders.sync(dirname(path));
+  return { tree, length };
+}
+
+/** Writes a session beside the name that it shall have. Its content is durable then; the name is the caller's. */
+export async function writeTemporary(
+  path: string,
+  session: WholeSession,
+  { disk }: Pick<FileContext, 'disk'>,
+): Promise<{ readonly temporary: string; readonly tree: EntryTree; readonly length: number }> {
   const temporary = `${path}.new`;
   unlinkIfThere(disk, temporary);
   const fd = disk.open(temporary, 'ax', FILE_MODE);
@@ -60,9 +72,7 @@ async function writeFile(
     for (const line of sessionLines(session, tree)) writer.write(line);
     writer.flush();
     await disk.fdatasync(fd);
-    disk.rename(temporary, path);
-    await folders.sync(dirname(path));
-    return { tree, length: writer.length };
+    return { temporary, tree, length: writer.length };
   } catch (error) {
     unlinkIfThere(disk, temporary);
     throw error;
