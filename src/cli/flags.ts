@@ -61,6 +61,12 @@ export const FLAGS = [
     group: 'Session',
     help: 'go on with the session in this file, or with this id',
   },
+  {
+    name: 'fork',
+    also: ['fork-session'],
+    group: 'Session',
+    help: 'with --continue, --resume or --session: go on in a copy and leave the session as it is',
+  },
   { name: 'session-id', value: 'ULID', filled: true, group: 'Session', help: 'give the new session this id' },
   { name: 'no-session', also: ['no-session-persistence'], group: 'Session', help: 'keep nothing on disk' },
   { name: 'name', also: ['n'], value: 'NAME', filled: true, group: 'Session', help: 'name the session' },

@@ -13,6 +13,7 @@ Usage
   git diff | crab -p "review this"  standard input joins the prompt
   crab --continue                   go on where you were in this folder; --resume lets you choose
   crab search parser error          find what was said in any session; crab search --help
+  crab session ...                  list, show, fork, export, import and mend what was said before
   crab auth login openai            keep a key or a login safe; also logout and status (crab auth --help)
   crab usage                        what requests cost, by day, model, session; crab usage --help
   crab models                       what can be asked, and what it costs

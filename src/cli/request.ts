@@ -52,15 +52,20 @@ export async function openRequest(options: RequestOptions): Promise<OpenRequest>
 
 function sessionChoice(args: Arguments): SessionChoice {
   conflict(args, ['continue', 'resume', 'session', 'session-id', 'no-session']);
-  if (args.has('continue')) return { kind: 'continue' };
+  const fork = args.has('fork') && { fork: true };
+  if (fork && !args.has('continue') && !args.has('resume') && !args.has('session'))
+    throw new CrabError('usage', '--fork needs --continue, --resume or --session: it says what to copy.');
+  if (args.has('continue')) return { kind: 'continue', ...fork };
   if (args.has('no-session')) return { kind: 'memory' };
   const resume = args.value('resume');
   if (resume === '')
     throw new CrabError('usage', '--resume needs an id here: there is nobody to choose from a list.');
-  if (resume !== undefined) return { kind: 'resume', id: resume };
+  if (resume !== undefined) return { kind: 'resume', id: resume, ...fork };
   const file = args.value('session');
   if (file !== undefined)
-    return /[/\\]|\.jsonl$/.test(file) ? { kind: 'file', path: resolve(file) } : { kind: 'resume', id: file };
+    return /[/\\]|\.jsonl$/.test(file)
+      ? { kind: 'file', path: resolve(file), ...fork }
+      : { kind: 'resume', id: file, ...fork };
   const id = args.value('session-id');
   if (id === undefined) return { kind: 'new' };
   if (!ULID_PATTERN.test(id))

@@ -12,9 +12,12 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
   auth: async (...run) => (await import('./auth-command.ts')).auth(...run),
   demo: async (...run) => (await import('./demo.ts')).demo(...run),
   dev: async (argv) => (await import('./dev.ts')).dev(argv),
+  import: async (argv, env) =>
+    (await import('./session-command.ts')).sessionCommand(['import', ...argv], env),
   memory: async (...run) => (await import('./memory-command.ts')).memoryCommand(...run),
   models: async (...run) => (await import('./models-command.ts')).modelsCommand(...run),
   search: async (...run) => (await import('./search-command.ts')).searchCommand(...run),
+  session: async (...run) => (await import('./session-command.ts')).sessionCommand(...run),
   usage: async (...run) => (await import('./usage-command.ts')).usage(...run),
 };
 

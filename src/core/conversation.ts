@@ -11,12 +11,17 @@ export type SessionChoice =
   /** A file of its own, written when the first prompt arrives. */
   | { readonly kind: 'new'; readonly id?: string }
   /** The newest session of this folder. */
-  | { readonly kind: 'continue' }
-  /** An id, or the beginning of one. */
-  | { readonly kind: 'resume'; readonly id: string }
-  | { readonly kind: 'file'; readonly path: string }
+  | ({ readonly kind: 'continue' } & Forked)
+  /** An id, the beginning of one, or a name. */
+  | ({ readonly kind: 'resume'; readonly id: string } & Forked)
+  | ({ readonly kind: 'file'; readonly path: string } & Forked)
   /** Nothing is written. */
   | { readonly kind: 'memory' };
+
+interface Forked {
+  /** Go on in a copy of its branch; it stays as it is, and another process may have it open. */
+  readonly fork?: boolean;
+}
 
 export interface SessionInfo {
   readonly id: string;

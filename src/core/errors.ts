@@ -77,6 +77,7 @@ export const ERRORS = {
   'session-held': { exit: 'session', hint: 'Close the other process, or start a session of your own.' },
   'session-newer': { exit: 'session', hint: 'Update Crab; the file was left as it was.' },
   'session-damaged': { exit: 'session', hint: 'Restore the file from a copy, or start a new session.' },
+  'entry-unknown': { exit: 'session', hint: 'Take an id or a label that the tree of the session shows.' },
   'session-id-invalid': { exit: 'usage', hint: 'Use letters and digits, or a path that ends in .jsonl.' },
   'memory-damaged': { exit: 'session', hint: 'Restore the file from a copy, or move it away to begin anew.' },
   'memory-unknown': { exit: 'failure', hint: 'Run `crab memory list` to see what there is.' },

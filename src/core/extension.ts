@@ -7,6 +7,7 @@ import type { CompactEnd, Event } from './event.ts';
 import type { Effort } from './model.ts';
 import type { Rewinding } from './rewind.ts';
 import type { JsonObject } from './schema.ts';
+import type { TreeRow } from './tape.ts';
 import type { Identity, Tool, ToolOutput } from './tool.ts';
 import type { BudgetState, UsageSummary } from './usage.ts';
 
@@ -22,6 +23,8 @@ export interface CommandContext {
   /** As it is at this moment: a control may have changed it. */
   identity(): Identity;
   session(): SessionInfo;
+  /** What was said, on every branch, in the order of writing. */
+  tree(): Promise<readonly TreeRow[]>;
   readonly commands: readonly CommandInfo[];
   readonly tools: readonly { readonly name: string; readonly description: string }[];
   /** The model's name as resolved; throws `CrabError` when there is none. */
@@ -71,7 +74,16 @@ export type Control =
   /** Put a summary in the place of the older messages. While a run is in flight it happens before its next request. */
   | { readonly kind: 'compact'; readonly focus?: string }
   /** The newest compaction no longer counts: the model sees again what it had taken the place of. */
-  | { readonly kind: 'uncompact' };
+  | { readonly kind: 'uncompact' }
+  /** A new session takes this one's place: this branch up to an entry, or with `everything` every branch. */
+  | { readonly kind: 'fork'; readonly at?: EntryName; readonly everything?: boolean }
+  /** Go on from an entry; null for the beginning. The summary, if any, is what the model is told of the way left. */
+  | { readonly kind: 'moveTo'; readonly target: EntryName | null; readonly summary: string }
+  /** Absent: the last message. An empty label takes it away. */
+  | { readonly kind: 'label'; readonly target?: EntryName; readonly label: string };
+
+/** An id, one of its ends, or a label; `entry-unknown` is thrown where that names none or several. */
+export type EntryName = string;
 
 export interface Command extends CommandInfo {
   run(args: string, context: CommandContext): Promise<Effect>;

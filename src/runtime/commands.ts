@@ -7,6 +7,7 @@ import { PERMISSION_MODES } from '../core/permission.ts';
 import { budgetLines, usageTable } from '../parts/usage/table.ts';
 import { contextCommands } from './context-commands.ts';
 import { EFFORTS } from './history.ts';
+import { treeCommands } from './tree-commands.ts';
 
 const text = (lines: string): Effect => ({ kind: 'text', text: lines });
 
@@ -203,6 +204,7 @@ export const builtinCommands: Extension = {
     tools,
     handoff,
     fresh,
+    ...treeCommands,
     rename,
     model,
     effort,

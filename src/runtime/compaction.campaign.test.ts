@@ -20,7 +20,7 @@ import {
 } from '../core/message.ts';
 import type { Model, ModelChunk, ModelRequest } from '../core/model.ts';
 import { seeded } from '../core/seeded.ts';
-import type { CompactionBody, Entry, Tape } from '../core/tape.ts';
+import type { CompactionBody, Entry, Outline, Tape, TapeReader } from '../core/tape.ts';
 import { type Tool, textOutput } from '../core/tool.ts';
 import { NO_TOKENS, NO_USAGE } from '../core/usage.ts';
 import { checkHistory } from '../dev/history-check.ts';
@@ -103,13 +103,30 @@ function said(calls: AssistantMessage['content'], isCut: boolean, totalTokens: n
   };
 }
 
+/** One branch, as a tape gives it. */
+function readerOf(entries: readonly Entry[]): TapeReader {
+  const outlineOf = (entry: Entry): Outline => ({
+    ...entry,
+    detail: entry.type === 'message' ? entry.message.role : 'customType' in entry ? entry.customType : '',
+  });
+  const reader: Pick<TapeReader, 'ancestry' | 'branch' | 'entry'> = {
+    ancestry: () => entries.map(outlineOf).reverse(),
+    entry: (id) => entries.find((entry) => entry.id === id),
+    branch: ({ from, wanted } = {}) =>
+      entries
+        .slice(entries.findIndex(({ id }) => from === undefined || id === from))
+        .filter((entry) => wanted?.(outlineOf(entry)) !== false),
+  };
+  return reader as TapeReader;
+}
+
 /** Compacts as the runtime does; the plan may be spoilt on its way. */
 function compacted(
   { entries, ...files }: Grown,
   keepRecentTokens: number,
   spoil?: (cut: string) => string,
 ): Grown {
-  const { sources, compacted: previous } = readHistory(entries);
+  const { sources, compacted: previous } = readHistory(readerOf(entries));
   const plan = planCompaction({
     sources,
     previous,
@@ -133,7 +150,7 @@ function compacted(
 }
 
 function viewOf(grown: Grown): readonly Message[] {
-  const messages = readHistory(grown.entries).view.messages();
+  const messages = readHistory(readerOf(grown.entries)).view.messages();
   return new Trimmer().trim(messages, { window: 20_000, snipAt: 0.5, isReading: (id) => id.endsWith('0') });
 }
 
@@ -148,7 +165,7 @@ function runRounds(rounds: number, spoil?: (cut: string) => string): readonly st
     }
     // What is still kept is listed by the next one.
     const all = compacted(grow(random, grown, 3), 0);
-    const { compacted: last } = readHistory(all.entries);
+    const { compacted: last } = readHistory(readerOf(all.entries));
     const listed = new Set([...(last?.files.readFiles ?? []), ...(last?.files.modifiedFiles ?? [])]);
     for (const path of [...grown.read, ...grown.modified])
       if (!listed.has(path)) faults.push(`seed ${seed}: ${path} is lost`);
@@ -325,11 +342,9 @@ test('of fifty planted facts those that are kept structurally survive three comp
     };
     for (const kind of KINDS) t.diagnostic(`${kind}: ${Math.round(recall(kind, shown) * 100)} % recalled`);
     assert.deepEqual([recall('changed file', shown), recall('read file', shown)], [1, 1]);
-    const onTape =
-      tape
-        ?.branch()
-        .filter((entry) => entry.type === 'message')
-        .map(({ message }) => messageText(message)) ?? [];
+    const onTape = [...(tape?.branch() ?? [])]
+      .filter((entry) => entry.type === 'message')
+      .map(({ message }) => messageText(message));
     for (const { text } of FACTS)
       assert.ok(
         onTape.some((said) => said.endsWith(text)),

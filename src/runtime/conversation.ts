@@ -3,6 +3,7 @@
 
 import type { Declaration } from '../core/agent.ts';
 import type { Address, SessionInfo } from '../core/conversation.ts';
+import type { ShellRecord } from '../core/custom.ts';
 import { CrabError } from '../core/errors.ts';
 import type { Control } from '../core/extension.ts';
 import type { Message } from '../core/message.ts';
@@ -10,7 +11,7 @@ import type { Effort, Model } from '../core/model.ts';
 import { type Access, type Gate, PERMISSION_MODES, type PermissionMode } from '../core/permission.ts';
 import type { Answer, Question } from '../core/question.ts';
 import type { Rewinding } from '../core/rewind.ts';
-import type { CompactionBody, EntryBody, PartialMessage, Tape } from '../core/tape.ts';
+import type { CompactionBody, EntryBody, PartialMessage, Tape, TapeReader, Tapes } from '../core/tape.ts';
 import type { Identity, ToolState } from '../core/tool.ts';
 import { Accesses } from '../engine/accesses.ts';
 import { type Source, uncounted } from '../engine/compaction.ts';
@@ -29,7 +30,6 @@ import {
   type History,
   promptEntry,
   readHistory,
-  type ShellRecord,
   shellEntry,
   shellMessage,
   stateEntry,
@@ -38,6 +38,7 @@ import {
 } from './history.ts';
 import type { RuntimeHost } from './host.ts';
 import { Spending } from './spending.ts';
+import type { TreeControl } from './tree-control.ts';
 
 export interface ConversationOptions {
   readonly host: RuntimeHost;
@@ -47,6 +48,8 @@ export interface ConversationOptions {
   readonly address: Address;
   /** Opens the session that takes this one's place. */
   readonly newTape: () => Promise<Tape>;
+  /** Where the sessions of this conversation are kept. */
+  readonly tapes: Tapes;
 }
 
 interface OpenQuestion {
@@ -61,6 +64,7 @@ export class Conversation {
   readonly spending: Spending;
   readonly #host: RuntimeHost;
   readonly #newTape: () => Promise<Tape>;
+  readonly #tapes: Tapes;
   /** What past calls touched. */
   readonly accesses = new Accesses();
   readonly trimmer = new Trimmer();
@@ -94,6 +98,7 @@ export class Conversation {
     this.cwd = cwd;
     this.#host = host;
     this.#newTape = options.newTape;
+    this.#tapes = options.tapes;
     this.#tape = tape;
     this.#mode = declaration.mode;
     this.#fast = declaration.agent.fast === true;
@@ -111,7 +116,7 @@ export class Conversation {
   #load(): void {
     const { declaration, cwd } = this;
     const host = this.#host;
-    const history = readHistory(this.#tape.branch());
+    const history = readHistory(this.#tape);
     this.#gate = createGate({
       cwd,
       directories: [...declaration.directories, host.scratch.path(this.#scratchName)],
@@ -121,6 +126,8 @@ export class Conversation {
     });
     this.#view = history.view;
     this.#state = history.state;
+    this.#unsaved = {};
+    this.#before = [];
     this.#recordedModel = history.model;
     this.#recordedEffort = history.effort;
     this.#recordedPrompt = history.prompt;
@@ -130,6 +137,10 @@ export class Conversation {
 
   get info(): SessionInfo {
     return this.#tape.info();
+  }
+
+  get tape(): TapeReader {
+    return this.#tape;
   }
 
   get notices(): readonly string[] {
@@ -147,7 +158,7 @@ export class Conversation {
 
   /** The branch as it is read when the session is opened again. */
   history(): History {
-    return readHistory(this.#tape.branch());
+    return readHistory(this.#tape);
   }
 
   /** The system prompt of this session, once there was one. */
@@ -384,14 +395,28 @@ export class Conversation {
         return this.compaction.ask(control.focus ?? '');
       case 'uncompact':
         return this.#uncompact();
-      case 'newSession': {
-        const next = await this.#newTape();
-        await this.#tape.close();
-        this.#tape = next;
-        this.#load();
-        return;
-      }
+      case 'newSession':
+        return this.#goOnIn(await this.#newTape());
+      case 'fork':
+      case 'moveTo':
+      case 'label':
+        return this.#controlTree(control);
     }
+  }
+
+  async #controlTree(control: TreeControl): Promise<void> {
+    const { controlTree } = await import('./tree-control.ts');
+    const before = this.#tape;
+    const { address, cwd } = this;
+    const tape = await controlTree(control, { tape: before, tapes: this.#tapes, address, cwd });
+    if (tape !== before) return this.#goOnIn(tape);
+    if (control.kind === 'moveTo') this.#load();
+  }
+
+  async #goOnIn(next: Tape): Promise<void> {
+    await this.#tape.close();
+    this.#tape = next;
+    this.#load();
   }
 
   /** Puts a question; the first valid answer wins. Rejects when the signal aborts first. */

@@ -1,24 +1,13 @@
 // What a tape says about a conversation when it is opened again: the view that the model gets, the values that tools
 // kept, the grants, the model, the prompt. Crab's own facts are `custom` entries, named here and nowhere else.
 
-import type { Message } from '../core/message.ts';
-import { userMessage } from '../core/message.ts';
+import { ANCHOR_ENTRY, type Anchor, SHELL_ENTRY, type ShellRecord } from '../core/custom.ts';
+import { type Message, type UserMessage, userMessage } from '../core/message.ts';
 import type { Effort } from '../core/model.ts';
-import type { CompactionBody, Entry, EntryBody, FilesTouched } from '../core/tape.ts';
+import type { JsonObject } from '../core/schema.ts';
+import type { CompactionBody, Entry, EntryBody, FilesTouched, Outline, TapeReader } from '../core/tape.ts';
 import { type PreviousCompaction, type Source, summaryText, uncounted } from '../engine/compaction.ts';
 import { createView, type View } from '../engine/view.ts';
-
-export interface ShellRecord {
-  readonly command: string;
-  readonly cwd: string;
-  readonly exitCode: number | null;
-  readonly output: string;
-}
-
-export interface Anchor {
-  readonly name: string;
-  readonly summary: string;
-}
 
 interface RecordedPrompt {
   readonly cwd: string;
@@ -40,12 +29,12 @@ export interface History {
   readonly model: string | undefined;
   readonly effort: Effort | undefined;
   readonly prompt: RecordedPrompt | undefined;
+  /** The tools that were offered last, where somebody recorded that. */
+  readonly tools: readonly string[] | undefined;
 }
 
 const STATE = 'crab.state';
 const GRANT = 'crab.grant';
-const ANCHOR = 'crab.anchor';
-const SHELL = 'crab.shell';
 const PROMPT = 'crab.prompt';
 const UNCOMPACT = 'crab.uncompact';
 
@@ -56,83 +45,121 @@ const custom = (customType: string, data: unknown): EntryBody => ({ type: 'custo
 
 export const stateEntry = (values: Readonly<Record<string, unknown>>): EntryBody => custom(STATE, values);
 export const grantEntry = (rule: string): EntryBody => custom(GRANT, { rule });
-export const anchorEntry = (anchor: Anchor): EntryBody => custom(ANCHOR, anchor);
-export const shellEntry = (record: ShellRecord): EntryBody => custom(SHELL, record);
+export const anchorEntry = (anchor: Anchor): EntryBody => custom(ANCHOR_ENTRY, anchor);
+export const shellEntry = (record: ShellRecord): EntryBody => custom(SHELL_ENTRY, record);
 export const promptEntry = (prompt: RecordedPrompt): EntryBody => custom(PROMPT, prompt);
 /** Takes a compaction back. No leaf is moved, so that what was said since stays, too. */
 export const uncompactEntry = (entryId: string): EntryBody => custom(UNCOMPACT, { entryId });
 
-/** Reads a branch from its root to its head. Entries of unknown kinds are somebody else's and are passed over. */
-export function readHistory(branch: readonly Entry[]): History {
-  let sources: Source[] = [];
-  let compacted: (Compacted & { readonly timestamp: number }) | undefined;
+type CompactionEntry = Extract<Entry, CompactionBody>;
+
+/**
+ * Reads the branch of a tape: of what was said only what the model still sees, of the rest everything. Entries of
+ * unknown kinds are somebody else's and are passed over.
+ */
+export function readHistory(tape: TapeReader): History {
+  const { from, compaction } = viewStart(tape);
+  const sources = sourcesFrom(tape, from, compaction);
+  const messages = sources.map(({ message }) => message);
+  const first = messages[0];
+  // Providers want a person to speak first, and a damaged line may be that of the first prompt.
+  const isLost = compaction === undefined && first !== undefined && first.role !== 'user';
+  if (isLost) messages.unshift(userMessage(BEGINNING_LOST, first.timestamp));
+  if (compaction !== undefined)
+    messages.unshift(summaryMessage(compaction.summary, Date.parse(compaction.timestamp)));
+  const compacted = compaction && {
+    entryId: compaction.id,
+    summary: compaction.summary,
+    files: filesOf(compaction),
+  };
+  return { view: createView(messages), sources, compacted, ...readFacts(tape) };
+}
+
+const BEGINNING_LOST = '(The beginning of this conversation could not be read.)';
+
+const FACTS = new Set([STATE, GRANT, PROMPT]);
+const CHANGES = new Set(['model_change', 'thinking_level_change', 'active_tools_change']);
+const SAID = new Set(['message', 'branch_summary', 'custom_message']);
+
+function isSaid({ type, detail }: Outline): boolean {
+  return SAID.has(type) || (type === 'custom' && (detail === SHELL_ENTRY || detail === ANCHOR_ENTRY));
+}
+
+function isFact({ type, detail }: Outline): boolean {
+  return CHANGES.has(type) || (type === 'custom' && FACTS.has(detail));
+}
+
+interface ViewStart {
+  /** The entry that the view begins with; the root when absent. */
+  readonly from?: string;
+  readonly compaction?: CompactionEntry;
+}
+
+/** Whatever is newest of an anchor and a compaction that counts. */
+function viewStart(tape: TapeReader): ViewStart {
+  const takenBack = new Set<string>();
+  const path = new Set<string>();
+  let compaction: CompactionEntry | undefined;
+  for (const { id, type, detail } of tape.ancestry()) {
+    if (compaction !== undefined) {
+      path.add(id);
+      continue;
+    }
+    if (type === 'custom' && detail === ANCHOR_ENTRY) return { from: id };
+    if (type === 'custom' && detail === UNCOMPACT) takenBack.add(takenBackBy(tape.entry(id)));
+    if (type !== 'compaction' || takenBack.has(id)) continue;
+    const entry = tape.entry(id);
+    if (entry?.type === 'compaction') compaction = entry;
+  }
+  if (compaction === undefined) return {};
+  const { firstKeptEntryId, id } = compaction;
+  // The first that is kept may be an entry that says nothing to the model; without one, nothing is.
+  return { compaction, from: path.has(firstKeptEntryId) ? firstKeptEntryId : id };
+}
+
+function takenBackBy(entry: Entry | undefined): string {
+  if (entry?.type !== 'custom') return '';
+  return String((entry.data as { readonly entryId?: unknown }).entryId);
+}
+
+function sourcesFrom(
+  tape: TapeReader,
+  from: string | undefined,
+  compaction: CompactionEntry | undefined,
+): readonly Source[] {
+  const sources: Source[] = [];
+  let isKept = compaction !== undefined;
+  const wanted = (outline: Outline) => isSaid(outline) || outline.id === compaction?.id;
+  for (const entry of tape.branch({ ...(from !== undefined && { from }), wanted })) {
+    if (entry.id === compaction?.id) isKept = false;
+    const message = messageOf(entry);
+    if (message === undefined) continue;
+    // What was counted then is not what a request holds since.
+    sources.push({ id: entry.id, message: isKept ? uncounted(message) : message });
+  }
+  return sources;
+}
+
+function readFacts(tape: TapeReader): Omit<History, 'view' | 'sources' | 'compacted'> {
   let model: string | undefined;
   let effort: Effort | undefined;
   let prompt: RecordedPrompt | undefined;
+  let tools: readonly string[] | undefined;
   const state = new Map<string, unknown>();
   const grants: string[] = [];
-  const takenBack = compactionsTakenBack(branch);
-  for (const entry of branch) {
-    const message = messageOf(entry);
-    if (message !== undefined) sources.push({ id: entry.id, message });
-    if (entry.type === 'compaction' && !takenBack.has(entry.id)) {
-      sources = keptSources(sources, branch, entry);
-      const timestamp = Date.parse(entry.timestamp);
-      compacted = { entryId: entry.id, summary: entry.summary, files: filesOf(entry), timestamp };
-    } else if (entry.type === 'model_change') model = `${entry.provider}/${entry.modelId}`;
+  for (const entry of tape.branch({ wanted: isFact })) {
+    if (entry.type === 'model_change') model = `${entry.provider}/${entry.modelId}`;
     else if (entry.type === 'thinking_level_change')
       effort = EFFORTS.find((known) => known === entry.thinkingLevel) ?? effort;
+    else if (entry.type === 'active_tools_change') tools = entry.tools;
     else if (entry.type === 'custom') {
       const data = entry.data as Record<string, unknown>;
       if (entry.customType === STATE) for (const key of Object.keys(data)) state.set(key, data[key]);
       else if (entry.customType === GRANT) grants.push(String(data.rule));
       else if (entry.customType === PROMPT) prompt = data as unknown as RecordedPrompt;
-      else if (entry.customType === ANCHOR) {
-        const message = anchorMessage(data as unknown as Anchor, Date.parse(entry.timestamp));
-        sources = message === undefined ? [] : [{ id: entry.id, message }];
-        compacted = undefined;
-      }
     }
   }
-  const messages = sources.map((source) => source.message);
-  const view = createView(
-    compacted === undefined
-      ? messages
-      : [summaryMessage(compacted.summary, compacted.timestamp), ...messages],
-  );
-  return { view, sources, compacted, state, grants, model, effort, prompt };
-}
-
-/** What an entry says to the model. */
-function messageOf(entry: Entry): Message | undefined {
-  const timestamp = Date.parse(entry.timestamp);
-  if (entry.type === 'message') return entry.message;
-  if (entry.type === 'custom_message') return userMessage(entry.content, timestamp);
-  if (entry.type === 'custom' && entry.customType === SHELL)
-    return shellMessage(entry.data as ShellRecord, timestamp);
-  return undefined;
-}
-
-function compactionsTakenBack(branch: readonly Entry[]): ReadonlySet<string> {
-  const ids = new Set<string>();
-  for (const entry of branch)
-    if (entry.type === 'custom' && entry.customType === UNCOMPACT)
-      ids.add(String((entry.data as { readonly entryId?: unknown }).entryId));
-  return ids;
-}
-
-/** The first that is kept may be an entry that says nothing to the model. */
-function keptSources(
-  sources: readonly Source[],
-  branch: readonly Entry[],
-  { firstKeptEntryId }: CompactionBody,
-): Source[] {
-  const first = branch.findIndex(({ id }) => id === firstKeptEntryId);
-  if (first < 0) return [];
-  const kept = new Set(branch.slice(first).map(({ id }) => id));
-  return sources
-    .filter(({ id }) => kept.has(id))
-    .map(({ id, message }) => ({ id, message: uncounted(message) }));
+  return { state, grants, model, effort, prompt, tools };
 }
 
 function filesOf({ details }: CompactionBody): FilesTouched {
@@ -143,6 +170,41 @@ function filesOf({ details }: CompactionBody): FilesTouched {
 /** What the model sees in the place of the messages that were summarised. */
 export function summaryMessage(summary: string, timestamp: number): Message {
   return userMessage(summaryText(summary), timestamp);
+}
+
+/** What an entry says to the model. */
+function messageOf(entry: Entry): Message | undefined {
+  const timestamp = Date.parse(entry.timestamp);
+  switch (entry.type) {
+    case 'message':
+      return spoken(entry.message);
+    case 'branch_summary':
+      return userMessage(branchBlock(entry.summary), timestamp);
+    case 'custom_message':
+      return userMessage(entry.content, timestamp);
+    case 'custom':
+      if (entry.customType === SHELL_ENTRY) return shellMessage(entry.data as ShellRecord, timestamp);
+      return entry.customType === ANCHOR_ENTRY ? anchorMessage(entry.data as Anchor, timestamp) : undefined;
+    default:
+      return undefined;
+  }
+}
+
+/** A message of the three, or what pi makes of two kinds of its own (`messages.ts` of pi-mono): what a person ran, and what an extension said. */
+function spoken(message: Message): Message | undefined {
+  const { role, command, output, exitCode, excludeFromContext, content, timestamp } =
+    message as unknown as JsonObject;
+  if (role === 'user' || role === 'assistant' || role === 'toolResult') return message;
+  const time = typeof timestamp === 'number' ? timestamp : 0;
+  if (role === 'custom' && (typeof content === 'string' || Array.isArray(content)))
+    return userMessage(content as UserMessage['content'], time);
+  if (role !== 'bashExecution' || excludeFromContext === true) return undefined;
+  const code = typeof exitCode === 'number' ? exitCode : null;
+  return shellMessage({ command: String(command), cwd: '', exitCode: code, output: String(output) }, time);
+}
+
+function branchBlock(summary: string): string {
+  return `<branch_summary>\nThe conversation was on another branch and came back here. What happened there:\n${summary}\n</branch_summary>`;
 }
 
 /** The view that begins at an anchor: what came before stays on the tape and leaves the model's sight. */
@@ -163,7 +225,8 @@ export function shellMessage(record: ShellRecord, timestamp: number): Message {
 
 export function commandBlock({ command, cwd, exitCode, output }: ShellRecord): string {
   const how = exitCode === null ? 'killed="true"' : `exit_code="${exitCode}"`;
-  return `<command cwd="${attribute(cwd)}" ${how}>\n$ ${command}\n${output.trimEnd()}\n</command>`;
+  const where = cwd === '' ? '' : `cwd="${attribute(cwd)}" `;
+  return `<command ${where}${how}>\n$ ${command}\n${output.trimEnd()}\n</command>`;
 }
 
 function attribute(text: string): string {

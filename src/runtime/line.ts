@@ -2,6 +2,7 @@
 // events come out in one stream that ends with `runEnd`, and nothing is thrown.
 
 import type { Effect } from '../core/command.ts';
+import type { ShellRecord } from '../core/custom.ts';
 import { asCrabError, CrabError, errorData } from '../core/errors.ts';
 import type { Event, Outcome, RunEnd } from '../core/event.ts';
 import type { CommandContext, Control } from '../core/extension.ts';
@@ -14,7 +15,7 @@ import { type Route, route, suggestions } from '../engine/route.ts';
 import type { UserShell } from '../parts/shell/user-shell.ts';
 import type { Catalogue } from './catalogue.ts';
 import type { Conversation } from './conversation.ts';
-import { commandBlock, type ShellRecord } from './history.ts';
+import { commandBlock } from './history.ts';
 import type { RuntimeHost } from './host.ts';
 import { runPrompt } from './run.ts';
 
@@ -125,6 +126,7 @@ function commandContext(
   return {
     identity: () => conversation.identity,
     session: () => conversation.info,
+    tree: async () => [...(await import('../parts/tape/tree-rows.ts')).treeRows(conversation.tape)],
     commands: catalogue.commands,
     tools: catalogue.tools.map(({ name, description }) => ({ name, description })),
     model: async () => {

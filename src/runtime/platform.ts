@@ -40,7 +40,8 @@ export function createPlatform(host: RuntimeHost): Platform {
       const mended = await recovered(host, tape);
       const { declaration, cwd } = request;
       const newTape = () => newTapeFor(host, { ...request, sender: address.sender });
-      const conversation = new Conversation({ host, declaration, cwd, tape, address, newTape });
+      const tapes = tapesFor(host, request);
+      const conversation = new Conversation({ host, declaration, cwd, tape, address, newTape, tapes });
       opened.set(key(address), { conversation, catalogue });
       return reply(conversation, catalogue, mended);
     },
@@ -115,11 +116,14 @@ function addressOf(tape: Tape, request: OpenRequest): Address {
   return { agent: agent ?? request.agent, sender: request.sender ?? sender ?? `cli:${id}` };
 }
 
+function tapesFor(host: RuntimeHost, { session }: OpenRequest): Tapes {
+  return session.kind === 'memory' ? host.memoryTapes : host.tapes;
+}
+
 function newTapeFor(host: RuntimeHost, request: OpenRequest & { readonly id?: string }): Promise<Tape> {
-  const { agent, cwd, name, id, session } = request;
+  const { agent, cwd, name, id } = request;
   const sender = (own: string) => request.sender ?? `cli:${own}`;
-  const tapes: Tapes = session.kind === 'memory' ? host.memoryTapes : host.tapes;
-  return tapes.create({
+  return tapesFor(host, request).create({
     agent,
     sender,
     cwd,
@@ -135,9 +139,18 @@ async function openTape(host: RuntimeHost, request: OpenRequest): Promise<Tape> 
     const id = session.kind === 'new' ? session.id : undefined;
     return newTapeFor(host, { ...request, ...(id !== undefined && { id }) });
   }
+  if ('fork' in session && session.fork === true) return forkedTape(host, request, path);
   const tape = await host.tapes.open(path);
   if (name !== undefined) await tape.append([{ type: 'session_info', name }]).synced;
   return tape;
+}
+
+async function forkedTape(host: RuntimeHost, request: OpenRequest, path: string): Promise<Tape> {
+  const { agent, cwd, name } = request;
+  const sender = (own: string) => request.sender ?? `cli:${own}`;
+  const { fork } = await import('../parts/tape/branching.ts');
+  const source = await host.tapes.read(path);
+  return fork(host.tapes, source, { agent, cwd, sender, ...(name !== undefined && { name }) });
 }
 
 async function pathOf(
@@ -155,11 +168,11 @@ async function pathOf(
     case 'resume':
       return host.tapes.find(session.id);
     case 'continue': {
-      const latest = await host.tapes.latest(agent, cwd);
+      const latest = session.fork === true ? undefined : await host.tapes.latest(agent, cwd);
       if (latest !== undefined) return latest;
-      // All that there are belong to live processes: opening one says to which.
-      const [held] = await host.tapes.list({ agent, cwd });
-      if (held?.path !== undefined) return held.path;
+      // All that there are belong to live processes: opening one says to which, and a fork may be of any.
+      const [newest] = await host.tapes.list({ agent, cwd, limit: 1 });
+      if (newest !== undefined) return newest.path;
       throw new CrabError('session-unknown', `There is no session in ${cwd} to continue.`, {
         hint: 'Leave out --continue to start one.',
       });

@@ -144,7 +144,7 @@ function recording() {
     },
   });
   const messages = () =>
-    (tape?.branch() ?? []).flatMap((entry) => (entry.type === 'message' ? [entry.message] : []));
+    [...(tape?.branch() ?? [])].flatMap((entry) => (entry.type === 'message' ? [entry.message] : []));
   return { watch, messages, path: () => tape?.path };
 }
 

@@ -154,7 +154,8 @@ const REFUSED = [
   { id: '01K0000002', code: 9, error: 'session-unknown' },
   { id: '../x', code: 2, error: 'session-id-invalid' },
   { id: '/etc/passwd', code: 2, error: 'session-id-invalid' },
-  { id: 'a b', code: 2, error: 'session-id-invalid' },
+  { id: 'a b', code: 9, error: 'session-unknown' },
+  { id: 'x'.repeat(300), code: 2, error: 'session-id-invalid' },
 ] as const;
 
 onEachWire('--resume refuses what is ambiguous, unknown or no id, and names what it found', async (wire) => {

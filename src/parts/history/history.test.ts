@@ -54,7 +54,7 @@ for (const steps of [0, 1, 2, 3, 4]) {
     assert.deepEqual(fs.readdirSync(at.root).sort(), ['a', 'b', 'c']);
     for (const name of ['a', 'b', 'c']) assert.equal(fs.readFileSync(at.file(name), 'utf8'), 'before\n');
     assert.deepEqual(
-      at.tape.branch().map((entry) => rewindRecordOf(entry)?.id),
+      [...at.tape.branch()].map((entry) => rewindRecordOf(entry)?.id),
       ['R1'],
     );
     assert.deepEqual(await at.histories().recover(at.tape), []);

@@ -46,9 +46,9 @@ export function createRewinding({ tape, options, workspace }: RewindingOptions):
     return { steps: [], restored: [], conflicts: [], unavailable };
   };
   return {
-    points: async () => pointsOf(tape.branch()),
+    points: async () => pointsOf([...tape.branch()]),
     async rewind(to, { what, dryRun }: RewindRequest) {
-      const branch = tape.branch();
+      const branch = [...tape.branch()];
       const at = findPoint(branch, to);
       const prompt = branch[at];
       const net = changesOf(branch.slice(at));
@@ -67,7 +67,7 @@ export function createRewinding({ tape, options, workspace }: RewindingOptions):
       return carryOut({ ...head, steps: planned.steps, record }, report);
     },
     async redo({ dryRun }) {
-      const last = lastRewind(tape.branch());
+      const last = lastRewind([...tape.branch()]);
       if (last === undefined)
         throw new CrabError(
           'rewind-unknown',
@@ -114,7 +114,7 @@ export async function finishRewind(
   const underway = readJournal(path);
   const { record } = underway ?? {};
   const isDone =
-    record !== undefined && tape.branch().some((entry) => rewindRecordOf(entry)?.id === record.id);
+    record !== undefined && [...tape.branch()].some((entry) => rewindRecordOf(entry)?.id === record.id);
   if (underway === undefined || isDone) {
     dropJournal(path);
     return [];

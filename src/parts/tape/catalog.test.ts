@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { seeded } from '../../core/seeded.ts';
 
-import type { Tape } from '../../core/tape.ts';
-import { answerSays, tempFolder, testClock, userSays } from './tape.fixture.ts';
+import type { SessionFilter, Tape } from '../../core/tape.ts';
+import { answerSays, infoOf, tempFolder, testClock, userSays } from './tape.fixture.ts';
 import { createTapes } from './tapes.ts';
 
 function tapesIn(home: string, seed = 1) {
@@ -58,10 +58,48 @@ test('what begins several ids is refused with some of them', async () => {
 
 test('what can be no id is refused before anything is read', async () => {
   const tapes = tapesIn('/dev/null/not-a-folder');
-  for (const id of ['', '../x', 'a/b', '.', 'x'.repeat(101), 'é', 'a b', '*', 'a\0']) {
+  for (const id of ['', '../x', 'a/b', 'a\\b', '.', '..', 'x'.repeat(101), 'x'.repeat(300), 'a\0', 'a\nb']) {
     await assert.rejects(tapes.find(id), { code: 'session-id-invalid' }, JSON.stringify(id));
   }
-  await assert.rejects(tapes.find('x'.repeat(100)), { code: 'session-unknown' });
+  for (const id of ['x'.repeat(100), 'é', 'a b', '*'])
+    await assert.rejects(tapes.find(id), { code: 'session-unknown' }, id);
+});
+
+test('a session is found by its name where no id begins so', async () => {
+  await using folder = await tempFolder();
+  const a = await session(folder.path, { id: A1, name: 'fix the parser' });
+  const b = await session(folder.path, { id: A2, name: '01JB' });
+  const c = await session(folder.path, { id: B1, name: 'twice' });
+  const d = await session(folder.path, { id: '01JD0000000000000000000001', name: 'twice' });
+  const tapes = tapesIn(folder.path);
+  assert.equal(await tapes.find('fix the parser'), a.path);
+  assert.equal(await tapes.find('01JB'), c.path);
+  await assert.rejects(tapes.find('fix'), { code: 'session-unknown' });
+  await assert.rejects(tapes.find('twice'), {
+    code: 'session-ambiguous',
+    message: `2 sessions are called twice: ${c.header.id}, ${d.header.id}.`,
+  });
+  assert.equal(await tapes.find(A2), b.path);
+});
+
+test('a list says of whom a session is, when it was made and written, and what was summarised', async () => {
+  await using folder = await tempFolder();
+  const { path = '' } = await session(folder.path, { id: A1, name: 'n' });
+  const tape = await tapesIn(folder.path, 2).open(path);
+  const title = 'The parser is mended.';
+  const compaction = { summary: 'Long.', firstKeptEntryId: 'x', tokensBefore: 9 };
+  tape.append([{ type: 'compaction', ...compaction, details: { readFiles: [], modifiedFiles: [], title } }]);
+  await tape.close();
+  utimesSync(path, 5000, 5000);
+  const [meta] = await tapesIn(folder.path).list();
+  assert.deepEqual(meta, {
+    ...tape.info(),
+    agent: 'crab',
+    sender: 'user',
+    created: Date.UTC(2030, 0, 1),
+    updated: 5_000_000,
+    summary: title,
+  });
 });
 
 test('the latest session is the one written last in this very folder', async () => {
@@ -93,7 +131,7 @@ test('files that are no sessions, newer ones and other folders’ are passed ove
   const tapes = tapesIn(folder.path);
   assert.equal(await tapes.latest('crab', '/w'), tape.path);
   const listed = await tapes.list({ agent: 'crab', cwd: '/w' });
-  assert.deepEqual(listed, [tape.info()]);
+  assert.deepEqual(listed.map(infoOf), [tape.info()]);
 });
 
 test('a list tells of every session, the last written first', async () => {
@@ -102,10 +140,14 @@ test('a list tells of every session, the last written first', async () => {
   const b = await session(folder.path, { id: A2, written: 3000, cwd: '/other' });
   const c = await session(folder.path, { id: B1, written: 2000, agent: 'other' });
   const tapes = tapesIn(folder.path);
-  assert.deepEqual(await tapes.list(), [b.info(), c.info(), a.info()]);
-  assert.deepEqual(await tapes.list({ agent: 'crab' }), [b.info(), a.info()]);
-  assert.deepEqual(await tapes.list({ agent: 'crab', cwd: '/w' }), [a.info()]);
-  assert.deepEqual(await tapes.list({ cwd: '/w' }), [c.info(), a.info()]);
+  const listed = async (filter?: SessionFilter) => (await tapes.list(filter)).map(infoOf);
+  assert.deepEqual(await listed(), [b.info(), c.info(), a.info()]);
+  assert.deepEqual(await listed({ agent: 'crab' }), [b.info(), a.info()]);
+  assert.deepEqual(await listed({ agent: 'crab', cwd: '/w' }), [a.info()]);
+  assert.deepEqual(await listed({ cwd: '/w' }), [c.info(), a.info()]);
+  assert.deepEqual(await listed({ offset: 1, limit: 1 }), [c.info()]);
+  assert.deepEqual(await listed({ cwd: '/w', offset: 1 }), [a.info()]);
+  assert.deepEqual(await listed({ limit: 0 }), []);
   assert.deepEqual(await tapesIn(join(folder.path, 'none')).list(), []);
 });
 
@@ -117,7 +159,7 @@ test('names and counts come from the end of the file, however long its lines are
   for (let at = 0; at < 50; at++) tape.append([userSays(`${at}`.padEnd(20_000, ' “text” '))]);
   tape.append([userSays('x'.repeat(300_000))]);
   await tape.close();
-  assert.deepEqual(await tapesIn(folder.path).list(), [tape.info()]);
+  assert.deepEqual((await tapesIn(folder.path).list()).map(infoOf), [tape.info()]);
   assert.equal(tape.info().messages, 53);
 
   const line = {
@@ -129,5 +171,5 @@ test('names and counts come from the end of the file, however long its lines are
   };
   appendFileSync(path, `${JSON.stringify(line)}\n{"type":"mess`);
   const again = await tapesIn(folder.path, 3).list();
-  assert.deepEqual(again, [{ ...tape.info(), messages: 54 }]);
+  assert.deepEqual(again.map(infoOf), [{ ...tape.info(), messages: 54 }]);
 });

@@ -5,21 +5,27 @@ import { promises as fs } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 
-import type { SessionInfo } from '../../core/conversation.ts';
 import { CrabError, errnoOf } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/schema.ts';
-import type { TapeHeader, Tapes } from '../../core/tape.ts';
+import type { SessionFilter, SessionMeta, TapeHeader, Tapes } from '../../core/tape.ts';
 import { readHeader, type Totals } from './entry.ts';
 import { decodeLine, parseObject } from './line.ts';
 import { type Holder, isHeld } from './lock.ts';
-import { agentFolder, projectFolder, SESSION_SUFFIX, sessionsFolder } from './paths.ts';
+import {
+  agentFolder,
+  projectFolder,
+  SESSION_SUFFIX,
+  sessionIdOf,
+  sessionsFolder,
+  trashFolder,
+} from './paths.ts';
 import { storageError } from './sync-fs.ts';
 
-export type Catalog = Pick<Tapes, 'find' | 'latest' | 'list'>;
+export type Catalog = Pick<Tapes, 'find' | 'latest' | 'list' | 'meta' | 'paths'>;
 
 export function createCatalog(home: string, self: () => Holder): Catalog {
   return {
-    find: (id) => find(id, home),
+    find: (text, filter) => find(text, rootOf(home, filter)),
     latest: async (agent, cwd) => {
       for (const file of await newestFirst(await filesIn(projectFolder(home, agent, cwd)))) {
         if (isHeld(file.path, self())) continue;
@@ -29,48 +35,100 @@ export function createCatalog(home: string, self: () => Holder): Catalog {
       return undefined;
     },
     list: (filter = {}) => list(filter, home),
+    paths: () => allFiles(sessionsFolder(home)),
+    meta: async (path) => {
+      const seen = await glance(path);
+      if (seen !== undefined) return metaOf(seen);
+      throw new CrabError('session-damaged', `${path} is no session, or none that can be read.`);
+    },
   };
 }
 
 const ID_PREFIX = /^[0-9A-Za-z]{1,100}$/;
+/** What a name cannot be: empty, a path, or longer than a line. */
+const NO_NAME = /^$|[\p{Cc}/\\]|^\.+$|^.{101}/u;
 const MOST_NAMED = 5;
 
-async function find(id: string, home: string): Promise<string> {
-  if (!ID_PREFIX.test(id)) {
-    const shown = id === '' ? 'An empty text' : `“${id.slice(0, 100)}”`;
-    throw new CrabError('session-id-invalid', `${shown} is no session id.`);
-  }
-  const prefix = id.toUpperCase();
-  const files = await allFiles(sessionsFolder(home));
-  const found = files.filter((path) => idOf(path).toUpperCase().startsWith(prefix));
-  const [first] = found;
-  if (first === undefined) throw new CrabError('session-unknown', `No session’s id begins with ${id}.`);
-  if (found.length === 1) return first;
-  const named = found.map(idOf).sort().slice(0, MOST_NAMED).join(', ');
-  const more = found.length > MOST_NAMED ? ` and ${found.length - MOST_NAMED} more` : '';
-  throw new CrabError(
-    'session-ambiguous',
-    `${found.length} sessions’ ids begin with ${id}: ${named}${more}.`,
-  );
+function rootOf(home: string, filter: Pick<SessionFilter, 'discarded'> = {}): string {
+  return filter.discarded === true ? trashFolder(home) : sessionsFolder(home);
 }
 
-async function list(filter: { agent?: string; cwd?: string }, home: string): Promise<readonly SessionInfo[]> {
-  const { agent, cwd } = filter;
-  const files = await (agent === undefined
-    ? allFiles(sessionsFolder(home))
-    : cwd === undefined
-      ? agentFiles(agentFolder(home, agent))
-      : filesIn(projectFolder(home, agent, cwd)));
-  const newest = await newestFirst(files);
-  const infos: SessionInfo[] = [];
-  for (let at = 0; at < newest.length; at += READ_AT_ONCE) {
-    const batch = newest.slice(at, at + READ_AT_ONCE).map(({ path }) => glance(path));
-    for (const seen of await Promise.all(batch)) {
-      if (seen === undefined || (cwd !== undefined && seen.header.cwd !== cwd)) continue;
-      infos.push({ id: seen.header.id, path: seen.path, cwd: seen.header.cwd, ...seen.totals });
-    }
+async function find(text: string, root: string): Promise<string> {
+  if (NO_NAME.test(text)) {
+    const shown = text === '' ? 'An empty text' : `“${text.slice(0, 100)}”`;
+    throw new CrabError('session-id-invalid', `${shown} is no session id.`);
   }
-  return infos;
+  const files = await allFiles(root);
+  const prefix = text.toUpperCase();
+  const byId = files.filter(
+    (path) => ID_PREFIX.test(text) && sessionIdOf(path).toUpperCase().startsWith(prefix),
+  );
+  if (byId.length > 0) return onlyOne(byId, `sessions’ ids begin with ${text}`);
+  const byName: string[] = [];
+  for await (const { path, totals } of glances(files)) if (totals.name === text) byName.push(path);
+  if (byName.length > 0) return onlyOne(byName, `sessions are called ${text}`);
+  throw new CrabError('session-unknown', `No session’s id begins with ${text}, and none is called so.`);
+}
+
+function onlyOne(found: readonly string[], what: string): string {
+  const [first] = found;
+  if (first !== undefined && found.length === 1) return first;
+  const ids = found.map(sessionIdOf).sort().slice(0, MOST_NAMED).join(', ');
+  const more = found.length > MOST_NAMED ? ` and ${found.length - MOST_NAMED} more` : '';
+  throw new CrabError('session-ambiguous', `${found.length} ${what}: ${ids}${more}.`);
+}
+
+async function list(filter: SessionFilter, home: string): Promise<readonly SessionMeta[]> {
+  const { cwd, offset = 0, limit = Number.POSITIVE_INFINITY } = filter;
+  const files = await filesFor(filter, home);
+  const newest = await newestFirst(files);
+  const found: SessionMeta[] = [];
+  let passed = 0;
+  if (limit <= 0) return found;
+  for await (const seen of glances(newest.map(({ path }) => path))) {
+    if (cwd !== undefined && seen.header.cwd !== cwd) continue;
+    if (passed++ < offset) continue;
+    found.push(metaOf(seen));
+    if (found.length >= limit) break;
+  }
+  return found;
+}
+
+function filesFor(filter: SessionFilter, home: string): Promise<readonly string[]> {
+  const { agent, cwd } = filter;
+  const root = rootOf(home, filter);
+  if (agent === undefined) return allFiles(root);
+  const folder = join(root, basename(agentFolder(home, agent)));
+  return cwd === undefined
+    ? agentFiles(folder)
+    : filesIn(join(folder, basename(projectFolder(home, agent, cwd))));
+}
+
+function metaOf({ path, header, totals, modified }: Glance): SessionMeta {
+  const { id, cwd, agent, sender, timestamp, origin } = header;
+  const created = Date.parse(timestamp);
+  const { messages, name, summary } = totals;
+  return {
+    id,
+    path,
+    ...(name !== undefined && { name }),
+    cwd,
+    messages,
+    ...(agent !== undefined && { agent }),
+    ...(sender !== undefined && { sender }),
+    created: Number.isNaN(created) ? modified : created,
+    updated: modified,
+    ...(summary !== undefined && { summary }),
+    ...(origin !== undefined && { origin }),
+  };
+}
+
+/** In the order of `paths`, without those that are no sessions. */
+async function* glances(paths: readonly string[]): AsyncGenerator<Glance> {
+  for (let at = 0; at < paths.length; at += READ_AT_ONCE) {
+    const batch = paths.slice(at, at + READ_AT_ONCE).map((path) => glance(path));
+    for (const seen of await Promise.all(batch)) if (seen !== undefined) yield seen;
+  }
 }
 
 /** Sessions whose ends are in memory at one time. */
@@ -84,6 +142,8 @@ interface Glance {
   readonly path: string;
   readonly header: TapeHeader;
   readonly totals: Totals;
+  /** Milliseconds since the epoch. */
+  readonly modified: number;
 }
 
 /** Undefined for what is no session, or none that this version reads. */
@@ -91,11 +151,11 @@ async function glance(path: string): Promise<Glance | undefined> {
   let file: FileHandle | undefined;
   try {
     file = await fs.open(path, 'r');
-    const { size } = await file.stat();
+    const { size, mtimeMs: modified } = await file.stat();
     const head = await readAt(file, 0, Math.min(size, HEAD_BYTES));
     const { header } = readHeader(head.subarray(0, head.indexOf('\n')), path);
     const from = Math.max(0, size - TAIL_BYTES);
-    return { path, header, totals: totalsIn(await readAt(file, from, size - from)) };
+    return { path, header, totals: totalsIn(await readAt(file, from, size - from)), modified };
   } catch (error) {
     if (error instanceof CrabError || errnoOf(error) !== undefined) return undefined;
     throw error;
@@ -134,13 +194,13 @@ function ownTotals(line: Buffer): Totals | undefined {
   const at = line.lastIndexOf(TOTALS_KEY);
   if (at === -1) return undefined;
   const { session } = parseObject(`{${line.toString('utf8', at + 1)}`) ?? {};
-  const { messages, name } = (session ?? {}) as JsonObject;
+  const { messages, name, summary } = (session ?? {}) as JsonObject;
   if (typeof messages !== 'number') return undefined;
-  return { messages, ...(typeof name === 'string' && { name }) };
-}
-
-function idOf(path: string): string {
-  return basename(path, SESSION_SUFFIX);
+  return {
+    messages,
+    ...(typeof name === 'string' && { name }),
+    ...(typeof summary === 'string' && { summary }),
+  };
 }
 
 async function newestFirst(paths: readonly string[]): Promise<readonly { path: string; modified: number }[]> {
@@ -156,9 +216,9 @@ async function newestFirst(paths: readonly string[]): Promise<readonly { path: s
 }
 
 async function allFiles(sessions: string): Promise<readonly string[]> {
-  const files = await Promise.all(
-    (await namesIn(sessions)).map((agent) => agentFiles(join(sessions, agent))),
-  );
+  // A folder that begins with a dot is no agent's: `.trash` lies there, too.
+  const agents = (await namesIn(sessions)).filter((name) => !name.startsWith('.'));
+  const files = await Promise.all(agents.map((agent) => agentFiles(join(sessions, agent))));
   return files.flat();
 }
 

@@ -285,7 +285,7 @@ async function lossesIn(image: Image, promised: Promised): Promise<readonly stri
     losses.push(...missingFrom(tape, promised));
     await tape.close();
     const again = await tapes.open(tape.path ?? '');
-    const last = again.branch().slice(-2);
+    const last = [...again.branch()].slice(-2);
     if (JSON.stringify(last) !== JSON.stringify(added)) losses.push('what was appended after the crash');
     await again.close();
   } catch (error) {
@@ -296,8 +296,8 @@ async function lossesIn(image: Image, promised: Promised): Promise<readonly stri
 
 function missingFrom(tape: Tape, { entries }: Promised): readonly string[] {
   const losses: string[] = [];
-  for (const [at, entry] of tape.branch().entries()) {
-    if (entry.parentId !== (tape.branch()[at - 1]?.id ?? null))
+  for (const [at, entry] of [...tape.branch()].entries()) {
+    if (entry.parentId !== ([...tape.branch()][at - 1]?.id ?? null))
       losses.push(`the chain breaks at ${entry.id}`);
   }
   const there = new Map<unknown, string>();
@@ -395,7 +395,7 @@ async function step(tape: Tape, { recorder, clock, random, acknowledgesEarly }: 
 
 function someBodies(tape: Tape, random: () => number): readonly EntryBody[] {
   const text = () => 'text “ü” '.repeat(1 + Math.floor(random() ** 3 * (random() < 0.05 ? 8000 : 500)));
-  const branch = tape.branch();
+  const branch = [...tape.branch()];
   const dice = random();
   if (dice < 0.1 && branch.length > 0) {
     const target = branch[Math.floor(random() * branch.length)]?.id ?? null;

@@ -10,7 +10,9 @@ import { decodeLine, parseObject } from './line.ts';
 /** What every line says of its session so far, so that a list of sessions needs no more than the last one. */
 export interface Totals {
   readonly messages: number;
-  readonly name?: string;
+  readonly name?: string | undefined;
+  /** As in `SessionMeta`. */
+  readonly summary?: string | undefined;
 }
 
 /**
@@ -71,6 +73,7 @@ export function entryOf(record: JsonObject, place: Place): Entry | undefined {
 /** Only the fields that the tree itself reads; the rest is for whoever reads the branch. */
 function hasItsFields(type: string, fields: JsonObject): boolean {
   if (type === 'message') return isMessage(fields['message']);
+  if (type === 'label') return typeof fields['targetId'] === 'string';
   if (type === 'leaf') return fields['targetId'] === null || typeof fields['targetId'] === 'string';
   if (type === 'session_info') return fields['name'] === undefined || typeof fields['name'] === 'string';
   return true;

@@ -8,11 +8,12 @@ import { CrabError } from '../../core/errors.ts';
 import type { Clock } from '../../core/host.ts';
 import type { PartialMessage } from '../../core/tape.ts';
 import type { DurableFolders } from './durable-folders.ts';
+import { fileLines } from './file-lines.ts';
 import { GroupCommit } from './group-commit.ts';
 import { acquireLock, type Holder, type Lock } from './lock.ts';
 import { PartialFile } from './partial-file.ts';
 import { FILE_MODE } from './paths.ts';
-import type { Storage } from './storage.ts';
+import type { LineSource, Storage, Written } from './storage.ts';
 import { type SyncFs, storageError, unlinkIfThere, writeWhole } from './sync-fs.ts';
 
 export interface FileContext {
@@ -67,14 +68,20 @@ export class FileStorage implements Storage {
     this.#length = opened.length;
   }
 
-  append(encode: () => string): Promise<void> {
+  append(lines: readonly Buffer[]): Written {
     if (this.#failure !== undefined) throw this.#failure;
-    const bytes = Buffer.from(encode());
+    const [only] = lines;
+    const bytes = only !== undefined && lines.length === 1 ? only : Buffer.concat(lines);
     if (this.#file === undefined) this.#create(bytes);
     else this.#write(this.#file.fd, bytes);
+    const offset = this.#length;
     this.#length += bytes.length;
     this.#context.appended?.(this.path);
-    return this.#commits.request();
+    return { offset, synced: this.#commits.request() };
+  }
+
+  lines(): LineSource {
+    return fileLines(this.path);
   }
 
   partial(message: PartialMessage, after: string | null): void {

@@ -9,19 +9,14 @@ import type { Address } from '../../core/conversation.ts';
 import { CrabError, errnoOf } from '../../core/errors.ts';
 import type { Clock } from '../../core/host.ts';
 import { ULID_PATTERN } from '../../core/ids.ts';
+import type { Tapes } from '../../core/tape.ts';
 import type { DurableFolders } from './durable-folders.ts';
 import { decodeLine, encodeLine } from './line.ts';
 import { acquireLock, type Holder, type Lock } from './lock.ts';
 import { agentFolder, FILE_MODE, safeName } from './paths.ts';
 import { type SyncFs, storageError, unlinkIfThere, writeWhole } from './sync-fs.ts';
 
-/** Every method throws `CrabError` of the session and storage families. */
-export interface Heads {
-  /** The id of the session that a conversation is at; undefined when it has none. */
-  head(address: Address): Promise<string | undefined>;
-  /** Durable when it resolves. */
-  moveHead(address: Address, sessionId: string): Promise<void>;
-}
+export type Heads = Pick<Tapes, 'head' | 'moveHead'>;
 
 export interface HeadsContext {
   readonly home: string;

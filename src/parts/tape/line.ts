@@ -26,7 +26,7 @@ export function encodeLine(record: object): string {
 
 /** Undefined for a line that is damaged. `line` comes without its newline. */
 export function decodeLine(line: Buffer): JsonObject | undefined {
-  if (!isIntact(line)) return undefined;
+  if (sealOf(line) === 'broken') return undefined;
   const object = parseObject(line.toString());
   if (object === undefined) return undefined;
   const { crc: _, ...record } = object;
@@ -52,7 +52,7 @@ export function splitMerged(line: Buffer): readonly Buffer[] {
   for (const match of line.toString('latin1').matchAll(SEAL_ANYWHERE)) {
     const end = match.index + match[0].length;
     const piece = line.subarray(start, end);
-    if (!isIntact(piece)) continue;
+    if (sealOf(piece) !== 'whole') continue;
     pieces.push(piece);
     start = end + 1;
   }
@@ -64,13 +64,16 @@ export function checksum(content: string | Uint8Array): string {
   return crc32(content).toString(16).padStart(8, '0');
 }
 
-function isIntact(line: Buffer): boolean {
+/** What the end of a line says of it: `none` for another writer's. */
+export function sealOf(line: Buffer): 'whole' | 'broken' | 'none' {
   const at = line.length - SEAL_LENGTH;
-  if (at < 1) return true;
+  if (at < 1) return 'none';
   const wrong = strayBytes(line, at);
-  if (wrong === 0) return checksum(line.subarray(0, at)) === line.toString('latin1', at + 8, at + 16);
   // A seal with a byte or two astray is a damaged seal, and not the chance ending of somebody else's line.
-  return wrong > 2;
+  if (wrong > 2) return 'none';
+  if (wrong > 0) return 'broken';
+  const isWhole = checksum(line.subarray(0, at)) === line.toString('latin1', at + 8, at + 16);
+  return isWhole ? 'whole' : 'broken';
 }
 
 /** How many bytes at `at` differ from what a seal looks like. */

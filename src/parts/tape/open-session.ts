@@ -1,15 +1,17 @@
 // Opening a session: lock first, then read, then mend what a crash left, so that two processes never mend
-// at once. Everything that was mended is told to the person.
+// at once. Everything that was mended is told to the person. Only reading one takes no lock and mends nothing.
 
 import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 
 import { CrabError, errnoOf } from '../../core/errors.ts';
-import type { Tape } from '../../core/tape.ts';
+import type { Tape, TapeReader } from '../../core/tape.ts';
+import { fileLines } from './file-lines.ts';
 import { type FileContext, FileStorage, partialPathOf } from './file-storage.ts';
 import { type Loaded, loadSession } from './load.ts';
 import { acquireLock, type Lock } from './lock.ts';
 import { interruptedAnswer, readLeftOver } from './partial-file.ts';
+import { TreeReader } from './reader.ts';
 import { storageError } from './sync-fs.ts';
 import { createTape } from './tape.ts';
 import { setTailAside } from './torn-tail.ts';
@@ -25,8 +27,16 @@ export async function openSession(path: string, ids: () => string, context: File
   }
 }
 
+/** As far as it is good: what stands behind may be a line that somebody is writing. */
+export async function readSession(path: string): Promise<TapeReader> {
+  const file = regularFile(resolve(path));
+  const { header, tree, damaged } = await loadSession(file);
+  const notices = damageNotice(file, damaged);
+  return new TreeReader({ header, tree, notices, path: file, lines: () => fileLines(file) });
+}
+
 /** The file itself where `path` is a link, so that both names share one lock. */
-function regularFile(path: string): string {
+export function regularFile(path: string): string {
   let file: string;
   let isFile: boolean;
   try {

@@ -84,7 +84,7 @@ test('what a dead process left becomes an interrupted answer, once', async () =>
   appendFileSync(`${tape.path}.partial`, '{"type":"partial","after":null,"api":"te');
 
   const again = await reopenedIn(folder.path).open(tape.path ?? '');
-  const [prompt, answer] = again.branch();
+  const [prompt, answer] = [...again.branch()];
   assert.deepEqual(answer, {
     type: 'message',
     id: answer?.id,
@@ -106,7 +106,7 @@ test('what a dead process left becomes an interrupted answer, once', async () =>
   assert.equal(existsSync(`${tape.path}.partial`), false);
   await again.close();
   const third = await reopenedIn(folder.path).open(tape.path ?? '');
-  assert.deepEqual([third.branch(), third.notices], [again.branch(), []]);
+  assert.deepEqual([[...third.branch()], third.notices], [[...again.branch()], []]);
   await third.close();
 });
 
@@ -147,7 +147,7 @@ test('a left-over of an answer that is on the tape is not told twice', async () 
   await tape.close();
   assert.equal(existsSync(`${tape.path}.partial`), true);
   const again = await reopenedIn(folder.path).open(tape.path ?? '');
-  assert.deepEqual([again.branch(), again.notices], [tape.branch(), []]);
+  assert.deepEqual([[...again.branch()], again.notices], [[...tape.branch()], []]);
   assert.equal(existsSync(`${tape.path}.partial`), false);
   await again.close();
 });
@@ -164,7 +164,7 @@ test('a text that starts again replaces the one before', async () => {
   }
   await tape.close();
   const again = await reopenedIn(folder.path).open(tape.path ?? '');
-  const last = again.branch().at(-1);
+  const last = [...again.branch()].at(-1);
   assert.deepEqual(last?.type === 'message' && last.message.content, [{ type: 'text', text: 'another one' }]);
   await again.close();
 });
@@ -209,7 +209,7 @@ test('a left-over that is no partial text is removed', async () => {
   ]) {
     appendFileSync(`${tape.path}.partial`, content);
     const again = await reopenedIn(folder.path).open(tape.path ?? '');
-    assert.deepEqual([again.branch(), again.notices], [tape.branch(), []]);
+    assert.deepEqual([[...again.branch()], again.notices], [[...tape.branch()], []]);
     assert.equal(existsSync(`${tape.path}.partial`), false);
     await again.close();
   }

@@ -13,8 +13,17 @@ export const FILE_MODE = 0o600;
 /** Most file systems end at 255 bytes; the rest is for suffixes of our own. */
 const MAX_NAME = 200;
 
+export function sessionIdOf(path: string): string {
+  return basename(path, SESSION_SUFFIX);
+}
+
 export function sessionsFolder(home: string): string {
   return join(home, 'sessions');
+}
+
+/** No agent's folder begins with a dot. */
+export function trashFolder(home: string): string {
+  return join(sessionsFolder(home), '.trash');
 }
 
 export function agentFolder(home: string, agent: string): string {

@@ -2,9 +2,9 @@
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-
+import type { SessionInfo } from '../../core/conversation.ts';
 import type { Clock } from '../../core/host.ts';
-import type { EntryBody } from '../../core/tape.ts';
+import type { EntryBody, SessionMeta } from '../../core/tape.ts';
 import { NO_USAGE } from '../../core/usage.ts';
 import { nodeSyncFs, type SyncFs } from './sync-fs.ts';
 
@@ -61,4 +61,9 @@ export function diskWith(changes: Partial<SyncFs>): SyncFs {
 
 export function systemError(code: string): Error {
   return Object.assign(new Error(`${code}: made by a test`), { code });
+}
+
+/** What a tape says of itself, from what a list says of it. */
+export function infoOf({ id, path, name, cwd, messages }: SessionMeta): SessionInfo {
+  return { id, path, ...(name !== undefined && { name }), cwd, messages };
 }

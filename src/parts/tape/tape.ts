@@ -6,8 +6,9 @@ import { CrabError } from '../../core/errors.ts';
 import type { Appended, Entry, EntryBody, PartialMessage, Tape, TapeHeader } from '../../core/tape.ts';
 import type { Totals } from './entry.ts';
 import { encodeLine } from './line.ts';
+import { TreeReader } from './reader.ts';
 import type { Storage } from './storage.ts';
-import type { EntryTree } from './tree.ts';
+import { type EntryTree, summaryOf } from './tree.ts';
 
 export interface TapeParts {
   readonly header: TapeHeader;
@@ -24,11 +25,8 @@ export function createTape(parts: TapeParts): Tape {
   return new StoredTape(parts);
 }
 
-class StoredTape implements Tape {
-  readonly header: TapeHeader;
-  readonly notices: readonly string[];
+class StoredTape extends TreeReader implements Tape {
   readonly #storage: Storage;
-  readonly #tree: EntryTree;
   readonly #ids: () => string;
   readonly #now: () => number;
   /** Undefined once the header is written. */
@@ -36,31 +34,17 @@ class StoredTape implements Tape {
   #closed: Promise<void> | undefined;
 
   constructor(parts: TapeParts) {
-    this.header = parts.header;
-    this.notices = parts.notices;
-    this.#storage = parts.storage;
-    this.#tree = parts.tree;
+    const { header, notices, tree, storage } = parts;
+    super({ header, notices, tree, path: storage.path, lines: () => storage.lines() });
+    this.#storage = storage;
     this.#ids = parts.ids;
     this.#now = parts.now;
     this.#unwritten = parts.unwritten;
   }
 
-  get path(): string | undefined {
-    return this.#storage.path;
-  }
-
-  get leafId(): string | null {
-    return this.#tree.head;
-  }
-
-  info(): SessionInfo {
-    const { name = nameIn(this.#unwritten), messages } = this.#tree.totals;
-    const { id, cwd } = this.header;
-    return { id, ...(this.path && { path: this.path }), ...(name !== undefined && { name }), cwd, messages };
-  }
-
-  branch(): readonly Entry[] {
-    return this.#tree.branch();
+  override info(): SessionInfo {
+    const name = nameIn(this.#unwritten);
+    return name === undefined ? super.info() : { ...super.info(), name };
   }
 
   append(bodies: readonly EntryBody[]): Appended {
@@ -70,15 +54,17 @@ class StoredTape implements Tape {
     if (bodies.length === 0) return { entries: [], synced: this.settled() };
     const first = this.#unwritten ?? [];
     const entries = this.#entriesOf([...first, ...bodies]);
-    const synced = this.#storage.append(() => this.#encode(entries));
+    const header = this.#unwritten === undefined ? [] : [Buffer.from(encodeLine(this.header))];
+    const lines = encodeEntries(entries, this.tree.totals);
+    const { offset, synced } = this.#storage.append([...header, ...lines]);
     this.#unwritten = undefined;
-    for (const entry of entries) this.#tree.add(entry);
+    addAll(this.tree, entries, lines, offset + (header[0]?.length ?? 0));
     if (entries.some(isAnswer)) this.#storage.dropPartial();
     return { entries: entries.slice(first.length), synced };
   }
 
   partial(message: PartialMessage): void {
-    if (this.#closed === undefined) this.#storage.partial(message, this.#tree.lastAnswer);
+    if (this.#closed === undefined) this.#storage.partial(message, this.tree.lastAnswer);
   }
 
   settled(): Promise<void> {
@@ -93,7 +79,7 @@ class StoredTape implements Tape {
   #entriesOf(bodies: readonly EntryBody[]): readonly Entry[] {
     const timestamp = new Date(this.#now()).toISOString();
     const made = new Set<string>();
-    let head = this.#tree.head;
+    let head = this.leafId;
     return bodies.map((body) => {
       const id = this.#newId();
       const { type, ...fields } = body;
@@ -104,7 +90,7 @@ class StoredTape implements Tape {
         return entry;
       }
       const { targetId } = body;
-      if (targetId !== null && !made.has(targetId) && !this.#tree.has(targetId)) {
+      if (targetId !== null && !made.has(targetId) && !this.has(targetId)) {
         throw new CrabError('internal', `Session ${this.header.id} has no entry ${targetId} to go back to.`);
       }
       head = targetId;
@@ -117,19 +103,36 @@ class StoredTape implements Tape {
   #newId(): string {
     for (;;) {
       const id = this.#ids();
-      if (!this.#tree.has(id)) return id;
+      if (!this.has(id)) return id;
     }
   }
+}
 
-  #encode(entries: readonly Entry[]): string {
-    let { messages, name }: Totals = this.#tree.totals;
-    let lines = this.#unwritten === undefined ? '' : encodeLine(this.header);
-    for (const entry of entries) {
-      if (entry.type === 'message') messages++;
-      if (entry.type === 'session_info') name = entry.name;
-      lines += encodeLine({ ...entry, session: { messages, name } satisfies Totals });
-    }
-    return lines;
+/** The lines of entries that come next; each says what the session holds up to it. */
+export function encodeEntries(entries: readonly Entry[], before: Totals): readonly Buffer[] {
+  let { messages, name, summary } = before;
+  return entries.map((entry) => {
+    if (entry.type === 'message') messages++;
+    if (entry.type === 'session_info') name = entry.name;
+    if (entry.type === 'compaction') summary = summaryOf(entry) ?? summary;
+    const session: Totals = { messages, name, summary };
+    return Buffer.from(encodeLine({ ...entry, session }));
+  });
+}
+
+/** Takes entries into the tree, whose lines follow one another from `offset` on. */
+export function addAll(
+  tree: EntryTree,
+  entries: readonly Entry[],
+  lines: readonly Buffer[],
+  offset: number,
+): void {
+  let at = offset;
+  for (const [number, entry] of entries.entries()) {
+    const length = lines[number]?.length ?? 0;
+    // Entries with ids of their own need no number of a line.
+    tree.add(entry, { offset: at, length: length - 1, line: 0 });
+    at += length;
   }
 }
 

@@ -16,18 +16,8 @@ export async function setTailAside(
   time: number,
   disk: SyncFs,
 ): Promise<string> {
-  const aside = `${path}.torn-${new Date(time).toISOString().replace(/[:.]/g, '-')}`;
+  const aside = await copyBeside(path, goodLength, 'torn', time, disk);
   try {
-    const from = openSync(path, 'r');
-    const to = disk.open(aside, 'a', FILE_MODE);
-    try {
-      copyRest(from, goodLength, (block) => writeWhole(disk, to, block, aside));
-      await disk.fdatasync(to);
-    } finally {
-      closeSync(from);
-      disk.close(to);
-    }
-    await disk.fsyncDir(dirname(path));
     const file = disk.open(path, 'a', FILE_MODE);
     try {
       disk.truncate(file, goodLength);
@@ -37,6 +27,32 @@ export async function setTailAside(
     }
   } catch (error) {
     throw storageError(error, `set the torn end of ${path} aside as ${aside}`);
+  }
+  return aside;
+}
+
+/** Copies what stands from `offset` on into a file beside it. Returns its path; the copy is durable. */
+export async function copyBeside(
+  path: string,
+  offset: number,
+  what: 'torn' | 'damaged',
+  time: number,
+  disk: SyncFs,
+): Promise<string> {
+  const aside = `${path}.${what}-${new Date(time).toISOString().replace(/[:.]/g, '-')}`;
+  try {
+    const from = openSync(path, 'r');
+    const to = disk.open(aside, 'a', FILE_MODE);
+    try {
+      copyRest(from, offset, (block) => writeWhole(disk, to, block, aside));
+      await disk.fdatasync(to);
+    } finally {
+      closeSync(from);
+      disk.close(to);
+    }
+    await disk.fsyncDir(dirname(path));
+  } catch (error) {
+    throw storageError(error, `set what is damaged of ${path} aside as ${aside}`);
   }
   return aside;
 }

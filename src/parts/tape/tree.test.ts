@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import type { Entry } from '../../core/tape.ts';
 import { userSays } from './tape.fixture.ts';
-import { EntryTree } from './tree.ts';
+import { EntryTree, outlineOf } from './tree.ts';
 
 function entry(id: string, parentId: string | null): Entry {
   return { ...userSays(id), id, parentId, timestamp: '' };
@@ -13,56 +13,97 @@ function leaf(id: string, targetId: string | null): Entry {
   return { type: 'leaf', id, parentId: targetId, timestamp: '', targetId };
 }
 
-function ids(entries: readonly Entry[]): string {
-  return entries.map(({ id }) => id).join(' ');
+const PLACE = { offset: 0, length: 0, line: 0 };
+
+function treeOf(...entries: readonly Entry[]): EntryTree {
+  const tree = new EntryTree();
+  for (const each of entries) tree.add(each, PLACE);
+  return tree;
 }
 
-test('the branch is one array that grows with each entry', () => {
-  const tree = new EntryTree();
-  tree.add(entry('a', null));
-  const branch = tree.branch();
-  tree.add(entry('b', 'a'));
-  assert.equal(ids(branch), 'a b');
-  assert.equal(tree.branch(), branch);
+function read(tree: EntryTree, each: Entry): void {
+  tree.addRead(outlineOf(each), PLACE, each);
+}
+
+/** The ids from the root to the head. */
+function branch(tree: EntryTree, part?: Parameters<EntryTree['path']>[0]): string {
+  return tree
+    .path(part)
+    .map((index) => tree.outline(index).id)
+    .join(' ');
+}
+
+const ABC = [entry('a', null), entry('b', 'a'), entry('c', 'b')];
+
+test('the branch grows with each entry', () => {
+  const tree = treeOf(entry('a', null));
+  assert.equal(branch(tree), 'a');
+  tree.add(entry('b', 'a'), PLACE);
+  assert.equal(branch(tree), 'a b');
 });
 
-test('a leaf entry moves the head, and the same array shows the other branch', () => {
-  const tree = new EntryTree();
-  for (const [id, parentId] of [
-    ['a', null],
-    ['b', 'a'],
-    ['c', 'b'],
-  ] as const)
-    tree.add(entry(id, parentId));
-  const branch = tree.branch();
-  tree.add(leaf('L', 'a'));
+test('a branch begins and ends where it is asked to, or is empty', () => {
+  const tree = treeOf(...ABC, leaf('L', 'a'), entry('d', 'a'));
+  assert.equal(branch(tree, { to: 'c' }), 'a b c');
+  assert.equal(branch(tree, { to: 'c', from: 'b' }), 'b c');
+  assert.equal(branch(tree, { from: 'd' }), 'd');
+  assert.equal(branch(tree, { from: 'b' }), '');
+  assert.equal(branch(tree, { from: 'nobody' }), '');
+  assert.equal(branch(tree, { to: null }), '');
+  assert.deepEqual(
+    [...tree.ancestry('c')].map(({ id }) => id),
+    ['c', 'b', 'a'],
+  );
+});
+
+test('a leaf entry moves the head', () => {
+  const tree = treeOf(...ABC, leaf('L', 'a'));
   assert.equal(tree.head, 'a');
-  assert.equal(ids(branch), 'a');
-  tree.add(entry('d', 'a'));
-  assert.equal(ids(branch), 'a d');
-  tree.add(leaf('M', null));
-  assert.deepEqual(branch, []);
-  tree.add(entry('e', null));
-  assert.equal(ids(branch), 'e');
+  assert.equal(branch(tree), 'a');
+  tree.add(entry('d', 'a'), PLACE);
+  assert.equal(branch(tree), 'a d');
+  tree.add(leaf('M', null), PLACE);
+  assert.equal(branch(tree), '');
+  tree.add(entry('e', null), PLACE);
+  assert.equal(branch(tree), 'e');
   assert.deepEqual(tree.totals, { messages: 5 });
 });
 
 test('entries behind a damaged line hang from what came before it, on every branch alike', () => {
   const tree = new EntryTree();
-  tree.addRead(entry('a', null));
-  tree.addRead(entry('c', 'lost'));
-  tree.addRead(entry('d', 'c'));
-  assert.equal(ids(tree.branch()), 'a c d');
-  assert.deepEqual(tree.branch()[1], { ...entry('c', 'lost'), parentId: 'a' });
-  tree.addRead(leaf('L', 'lost'));
-  tree.addRead(entry('e', 'lost'));
-  assert.equal(ids(tree.branch()), 'a e');
+  for (const each of [entry('a', null), entry('c', 'lost'), entry('d', 'c')]) read(tree, each);
+  assert.equal(branch(tree), 'a c d');
+  assert.deepEqual(tree.mended(1, entry('c', 'lost')), entry('c', 'a'));
+  read(tree, leaf('L', 'lost'));
+  assert.deepEqual(tree.mended(3, leaf('L', 'lost')), leaf('L', 'a'));
+  read(tree, entry('e', 'lost'));
+  assert.equal(branch(tree), 'a e');
 });
 
 test('an entry cannot make a circle', () => {
   const tree = new EntryTree();
-  tree.addRead(entry('a', 'b'));
-  tree.addRead(entry('b', 'a'));
-  tree.addRead(entry('c', 'c'));
-  assert.equal(ids(tree.branch()), 'a b c');
+  for (const each of [entry('a', 'b'), entry('b', 'a'), entry('c', 'c')]) read(tree, each);
+  assert.equal(branch(tree), 'a b c');
+});
+
+test('the last label of an entry counts, and an empty one takes it away', () => {
+  const label = (id: string, targetId: string, text: string | undefined): Entry => ({
+    type: 'label',
+    id,
+    parentId: 'c',
+    timestamp: '',
+    targetId,
+    label: text,
+  });
+  const tree = treeOf(...ABC, label('l1', 'a', 'one'), label('l2', 'b', 'two'), label('l3', 'a', 'three'));
+  assert.deepEqual(
+    [...tree.labels],
+    [
+      ['a', 'three'],
+      ['b', 'two'],
+    ],
+  );
+  tree.add(label('l4', 'a', undefined), PLACE);
+  tree.add(label('l5', 'b', ''), PLACE);
+  assert.deepEqual([...tree.labels], []);
 });

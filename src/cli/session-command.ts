@@ -1,0 +1,90 @@
+// `crab session`: what a person does with sessions beside talking in them. Each command is loaded when it is given.
+
+import { EXIT } from '../core/errors.ts';
+import { createTapes } from '../parts/tape/tapes.ts';
+import { systemClock } from './clock.ts';
+import { crabHome, type Environment } from './home.ts';
+import { parseSession, type SessionRun, usage } from './session-call.ts';
+import { sinkOf } from './sink.ts';
+
+const HELP = `Usage: crab session COMMAND
+
+  list                          the sessions of this folder, the last written first
+  show [SESSION]                what it is, and its last messages
+  tree [SESSION]                what was said on every branch, with the ids of the entries
+
+  fork SESSION [ENTRY]          a new session that begins with its branch, up to ENTRY
+  clone SESSION                 a new session with all of it
+  label SESSION ENTRY LABEL     mark an entry; LABEL - takes the mark away
+  move SESSION ENTRY            go on from an entry; start means from nothing
+  rename SESSION NAME
+  delete SESSION...             into the trash; restore brings it back
+  restore SESSION...
+
+  export [SESSION]              a page (html), markdown, jsonl, or the files of pi and claude
+  import FILE|DIR...            sessions of pi, Claude Code, Codex, plain chat logs, or Crab's own
+
+  verify [SESSION...]           check every line of these sessions, or of all
+  repair SESSION                write what is good into a sound file; the damaged one is kept beside it
+
+  SESSION is an id or the beginning of one, a name, or a path; without it, the newest of this folder.
+  ENTRY is an id, one of its ends, or a label, as the tree shows them.
+
+  --json              list, show, tree, fork, clone, import, verify, repair: JSON
+  --all               list: of every folder; tree: bookkeeping, too
+  --trash             list: what was deleted
+  --agent NAME        list: of this agent
+  --limit N           list: sessions, show: messages (default 20), tree: entries
+  --offset N          list, show: pass over so many
+  --name NAME         fork, clone: what to call it
+  --format FORMAT     export: html, markdown, jsonl, pi or claude; else as FILE ends, else html
+  -o, --output FILE   export: into a new file
+  --from KIND         import: tape (Crab and pi), claude, codex or chat; else by what stands in it
+  --summary TEXT      move: what the model is told of the way that is left
+`;
+
+const COMMANDS: Readonly<Record<string, () => Promise<SessionRun>>> = {
+  list: async () => (await import('./session-look.ts')).listSessions,
+  show: async () => (await import('./session-look.ts')).showSession,
+  tree: async () => (await import('./session-look.ts')).showTree,
+  fork: async () => (await import('./session-change.ts')).forkSession,
+  clone: async () => (await import('./session-change.ts')).cloneSession,
+  label: async () => (await import('./session-change.ts')).labelEntry,
+  move: async () => (await import('./session-change.ts')).moveSession,
+  rename: async () => (await import('./session-change.ts')).renameSession,
+  delete: async () => (await import('./session-change.ts')).deleteSessions,
+  export: async () => (await import('./session-export.ts')).exportSession,
+  import: async () => (await import('./session-import.ts')).importSessions,
+  verify: async () => (await import('./session-check.ts')).verifySessions,
+  repair: async () => (await import('./session-check.ts')).repairSession,
+  restore: async () => (await import('./session-change.ts')).restoreSessions,
+};
+
+/** Returns the exit status. */
+export async function sessionCommand(argv: readonly string[], env: Environment): Promise<number> {
+  const { values, positionals } = parseSession(argv);
+  const stdout = sinkOf(process.stdout, env);
+  const stderr = sinkOf(process.stderr, env);
+  const [command, ...words] = positionals;
+  if (command === undefined || values.help === true) {
+    await stdout.write(HELP);
+    return values.help === true ? EXIT.success : EXIT.usage;
+  }
+  const load = Object.hasOwn(COMMANDS, command) ? COMMANDS[command] : undefined;
+  if (load === undefined)
+    throw usage(
+      `There is no \`crab session ${command}\`.`,
+      'Run `crab session --help`; for a prompt that begins so, use `crab -p`.',
+    );
+  const tapes = createTapes({ home: crabHome(env), clock: systemClock, random: Math.random });
+  const run = await load();
+  return await run({
+    words,
+    flags: values,
+    tapes,
+    env,
+    print: (text) => stdout.write(text),
+    printJson: (value) => stdout.write(`${JSON.stringify(value, null, 2)}\n`),
+    warn: (text) => stderr.write(`crab: ${text}\n`),
+  });
+}
