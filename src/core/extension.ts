@@ -4,7 +4,7 @@
 import type { CommandInfo, Effect } from './command.ts';
 import type { SessionInfo } from './conversation.ts';
 import type { CompactEnd, Event } from './event.ts';
-import type { Effort } from './model.ts';
+import type { Effort, RateLimit } from './model.ts';
 import type { Rewinding } from './rewind.ts';
 import type { JsonObject } from './schema.ts';
 import type { TreeRow } from './tape.ts';
@@ -29,6 +29,8 @@ export interface CommandContext {
   readonly tools: readonly { readonly name: string; readonly description: string }[];
   /** The model's name as resolved; throws `CrabError` when there is none. */
   model(): Promise<string>;
+  /** What the model's provider last said of its limits; undefined when it was not asked yet. */
+  rateLimit(): Promise<RateLimit | undefined>;
   /** Undefined: as the model likes. */
   effort(): Effort | undefined;
   fast(): boolean;

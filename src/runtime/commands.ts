@@ -3,8 +3,8 @@
 import type { CommandInfo, Effect } from '../core/command.ts';
 import { messageOf } from '../core/errors.ts';
 import type { Command, CommandContext, Extension } from '../core/extension.ts';
+import type { RateLimit } from '../core/model.ts';
 import { PERMISSION_MODES } from '../core/permission.ts';
-import { budgetLines, usageTable } from '../parts/usage/table.ts';
 import { contextCommands } from './context-commands.ts';
 import { EFFORTS } from './history.ts';
 import { treeCommands } from './tree-commands.ts';
@@ -148,6 +148,7 @@ const usage: Command = {
   usage: '',
   side: 'runtime',
   run: async (_args, context) => {
+    const { budgetLines, usageTable } = await import('../parts/usage/table.ts');
     const { models, budgets } = await context.usage();
     const table =
       models.length === 0 ? ['No request was sent in this session.'] : usageTable('model', models);
@@ -184,10 +185,24 @@ const status: Command = {
       ['mode', permissionMode],
       ['agent', `${agent}, speaking with ${sender}`],
       ['messages', String(info.messages)],
+      ...limitRows(await context.rateLimit()),
     ];
     return text(rows.map(([left = '', right]) => `${left.padEnd(9)} ${right}`).join('\n'));
   },
 };
+
+/** What the provider last said of its limits. */
+function limitRows(limit: RateLimit | undefined): readonly (readonly [string, string])[] {
+  if (limit === undefined) return [];
+  const { remainingRequests, remainingTokens, resetAt } = limit;
+  const left = [
+    ...(remainingRequests === undefined ? [] : [`${remainingRequests} requests`]),
+    ...(remainingTokens === undefined ? [] : [`${remainingTokens} tokens`]),
+  ];
+  if (left.length === 0) return [];
+  const until = resetAt === undefined ? '' : ` until ${new Date(resetAt).toISOString().slice(11, 19)} UTC`;
+  return [['limit', `${left.join(' and ')} left${until}`]];
+}
 
 async function modelOrReason(context: CommandContext): Promise<string> {
   try {

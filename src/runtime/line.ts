@@ -133,6 +133,7 @@ function commandContext(
       const { info } = await conversation.model();
       return `${info.provider}/${info.id}`;
     },
+    rateLimit: async () => (await conversation.model().catch(() => undefined))?.rateLimit?.(),
     effort: () => conversation.effort,
     fast: () => conversation.fast,
     usage: async () => conversation.spending.usage(),
