@@ -3,9 +3,8 @@
 import { promises as fs } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { DEFAULT_AGENT } from '../core/agent.ts';
-import { CrabError, EXIT, messageOf } from '../core/errors.ts';
+import { CrabError, EXIT } from '../core/errors.ts';
 import type { Memory, MemoryEntry, MemoryHit } from '../core/memory.ts';
 import { dumpBook, loadBook } from '../parts/memory/book.ts';
 import { MEMORY_SCOPES, type MemoryScope } from '../parts/memory/memory-tools.ts';
@@ -13,6 +12,7 @@ import { type Environment, workingFolder } from './home.ts';
 import { memoriesOf } from './memory.ts';
 import { readAll } from './piped-input.ts';
 import { sinkOf } from './sink.ts';
+import { subcommandArguments, subcommandUsage } from './subcommand.ts';
 
 const HELP = `Usage: crab memory COMMAND
 
@@ -39,7 +39,7 @@ interface Call {
 }
 
 export async function memoryCommand(argv: readonly string[], env: Environment): Promise<number> {
-  const { values, positionals } = parse(argv);
+  const { values, positionals } = subcommandArguments('memory', argv, FLAGS);
   const stdout = sinkOf(process.stdout, env);
   const [command, ...words] = positionals;
   if (command === undefined || values.help === true) {
@@ -217,24 +217,12 @@ function scopesOf(given: string | undefined): readonly MemoryScope[] {
   throw usage(`--scope ${given} is not known.`, `Use one of ${MEMORY_SCOPES.join(', ')}.`);
 }
 
-function parse(argv: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...argv],
-      allowPositionals: true,
-      options: {
-        scope: { type: 'string' },
-        agent: { type: 'string' },
-        json: { type: 'boolean' },
-        merge: { type: 'boolean' },
-        help: { type: 'boolean', short: 'h' },
-      },
-    });
-  } catch (cause) {
-    throw usage(messageOf(cause));
-  }
-}
+const FLAGS = {
+  scope: { type: 'string' },
+  agent: { type: 'string' },
+  json: { type: 'boolean' },
+  merge: { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
+} as const;
 
-function usage(message: string, hint = 'Run `crab memory --help`.'): CrabError {
-  return new CrabError('usage', message, { hint });
-}
+const usage = (message: string, hint?: string) => subcommandUsage('memory', message, hint);

@@ -1,8 +1,7 @@
 // `crab search`: what was said in any session, for a person to find and to go on with.
 
 import { homedir } from 'node:os';
-import { parseArgs } from 'node:util';
-import { CrabError, EXIT, messageOf } from '../core/errors.ts';
+import { CrabError, EXIT } from '../core/errors.ts';
 import type { Sink } from '../core/host.ts';
 import { MAX_HITS, MAX_WINDOW, type SearchFilters, SPOKEN_ROLES } from '../core/search.ts';
 import { paintFor } from '../faces/paint.ts';
@@ -12,6 +11,7 @@ import { searchOptions } from './search.ts';
 import { replyText } from './search-text.ts';
 import { stopOnSignals } from './signals.ts';
 import { sinkOf } from './sink.ts';
+import { subcommandArguments, subcommandUsage } from './subcommand.ts';
 
 const DEFAULT_LIMIT = 10;
 
@@ -38,7 +38,7 @@ const HELP = `Usage: crab search WORDS
 const PATIENCE_MS = 10_000;
 
 export async function searchCommand(argv: readonly string[], env: Environment): Promise<number> {
-  const { values, positionals } = parse(argv);
+  const { values, positionals } = subcommandArguments('search', argv, FLAGS);
   const stdout = sinkOf(process.stdout, env);
   const stderr = sinkOf(process.stderr, env);
   if (values.help === true) {
@@ -110,7 +110,7 @@ async function check(search: OpenSearch, stdout: Sink): Promise<number> {
   });
 }
 
-type Values = ReturnType<typeof parse>['values'];
+type Values = ReturnType<typeof subcommandArguments<typeof FLAGS>>['values'];
 
 function filtersOf(values: Values): SearchFilters {
   if (values.here === true && values.all === true) throw usage('--here and --all exclude each other.');
@@ -150,33 +150,21 @@ function numberOf(text: string | undefined, flag: string, least: number, most: n
   throw usage(`${flag} ${text} is no number from ${least} to ${most}.`);
 }
 
-function parse(argv: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...argv],
-      allowPositionals: true,
-      options: {
-        here: { type: 'boolean' },
-        all: { type: 'boolean' },
-        agent: { type: 'string' },
-        role: { type: 'string' },
-        since: { type: 'string' },
-        until: { type: 'string' },
-        session: { type: 'string' },
-        context: { type: 'string', short: 'C' },
-        limit: { type: 'string' },
-        page: { type: 'string' },
-        json: { type: 'boolean' },
-        rebuild: { type: 'boolean' },
-        check: { type: 'boolean' },
-        help: { type: 'boolean', short: 'h' },
-      },
-    });
-  } catch (cause) {
-    throw usage(messageOf(cause));
-  }
-}
+const FLAGS = {
+  here: { type: 'boolean' },
+  all: { type: 'boolean' },
+  agent: { type: 'string' },
+  role: { type: 'string' },
+  since: { type: 'string' },
+  until: { type: 'string' },
+  session: { type: 'string' },
+  context: { type: 'string', short: 'C' },
+  limit: { type: 'string' },
+  page: { type: 'string' },
+  json: { type: 'boolean' },
+  rebuild: { type: 'boolean' },
+  check: { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
+} as const;
 
-function usage(message: string, hint = 'Run `crab search --help`.'): CrabError {
-  return new CrabError('usage', message, { hint });
-}
+const usage = (message: string, hint?: string) => subcommandUsage('search', message, hint);
