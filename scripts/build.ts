@@ -3,7 +3,7 @@
 // +14 MB on Node 22 and newer), while `require` does not; see `bundle` for the option that this depends on.
 
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build } from 'rolldown';
 import manifest from '../package.json' with { type: 'json' };
@@ -15,8 +15,9 @@ const MAX_PACKED_BYTES = 10 * 1024 * 1024;
 /** Installed beside Crab where the platform has them; never part of the bundle. */
 const OPTIONAL_PACKAGES = ['@vscode/ripgrep'] as const;
 
-async function bundle(): Promise<void> {
-  await build({
+/** Returns the folders of the packages that became part of the bundle. */
+async function bundle(): Promise<readonly string[]> {
+  const { output } = await build({
     cwd: ROOT,
     input: { main: 'src/main.ts' },
     platform: 'node',
@@ -32,6 +33,25 @@ async function bundle(): Promise<void> {
       minify: { compress: true, mangle: false, codegen: true },
     },
   });
+  const modules = output.flatMap((each) => (each.type === 'chunk' ? each.moduleIds : []));
+  const folders = modules.flatMap((id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id)?.[0] ?? []);
+  return [...new Set(folders)].sort();
+}
+
+const LICENSES = 'THIRD-PARTY-LICENSES.txt';
+
+/** Their authors allow it on the condition that their names and terms come along. */
+function writeLicenses(folders: readonly string[]): void {
+  const byTerms = new Map<string, string[]>();
+  for (const folder of folders) {
+    const { name, version, license } = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'));
+    if (typeof license !== 'string') throw new Error(`${folder} does not say its license`);
+    const files = readdirSync(folder).filter((file) => /^(?:licen[cs]e|notice|copying)/i.test(file));
+    const terms = files.map((file) => readFileSync(`${folder}/${file}`, 'utf8').trim()).join('\n\n');
+    byTerms.set(terms, [...(byTerms.get(terms) ?? []), `${name} ${version} (${license})`]);
+  }
+  const parts = [...byTerms].map(([terms, names]) => [...names, '', terms].join('\n').trim());
+  writeFileSync(DIST + LICENSES, `${parts.join(`\n\n${'-'.repeat(78)}\n\n`)}\n`);
 }
 
 function writeManifest(): void {
@@ -47,7 +67,7 @@ function writeManifest(): void {
     optionalDependencies: Object.fromEntries(
       OPTIONAL_PACKAGES.map((one) => [one, optionalDependencies[one]]),
     ),
-    files: readdirSync(DIST).filter((file) => /\.(c?js|md)$/.test(file)),
+    files: readdirSync(DIST).filter((file) => /\.(?:c?js|md)$/.test(file) || file === LICENSES),
   };
   writeFileSync(`${DIST}package.json`, `${JSON.stringify(published, null, 2)}\n`);
 }
@@ -84,7 +104,7 @@ function kilobytes(bytes: number): string {
 }
 
 clean();
-await bundle();
+writeLicenses(await bundle());
 cpSync(`${ROOT}src/crab.cjs`, `${DIST}crab.cjs`);
 for (const file of ['README.md', 'LICENSE', 'CHANGELOG.md']) cpSync(ROOT + file, DIST + file);
 writeManifest();
