@@ -51,6 +51,7 @@ test('the package needs nothing, runs no script on install and holds no source',
     'CHANGELOG.md',
     'LICENSE',
     'README.md',
+    'THIRD-PARTY-LICENSES.txt',
     'package.json',
   ]);
   assert.ok(files.includes('crab.cjs'));
