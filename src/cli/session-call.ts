@@ -17,6 +17,7 @@ const OPTIONS = {
   summary: { type: 'string' },
   format: { type: 'string' },
   output: { type: 'string', short: 'o' },
+  'with-secrets': { type: 'boolean' },
   from: { type: 'string' },
   help: { type: 'boolean', short: 'h' },
 } as const;

@@ -39,6 +39,7 @@ const HELP = `Usage: crab session COMMAND
   --name NAME         fork, clone: what to call it
   --format FORMAT     export: html, markdown, jsonl, pi or claude; else as FILE ends, else html
   -o, --output FILE   export: into a new file
+  --with-secrets      export: leave what looks like a key as it is
   --from KIND         import: tape (Crab and pi), claude, codex or chat; else by what stands in it
   --summary TEXT      move: what the model is told of the way that is left
 `;

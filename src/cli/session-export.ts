@@ -37,7 +37,7 @@ const BY_ENDING: Readonly<Record<string, string>> = {
   jsonl: 'jsonl',
 };
 
-export async function exportSession(call: SessionCall, redact?: Redact): Promise<number> {
+export async function exportSession(call: SessionCall): Promise<number> {
   const [session] = wordsOf(call, 'export [SESSION]', 0, 1);
   const { output } = call.flags;
   const ending = output === undefined ? undefined : /\.(\w+)$/.exec(output)?.[1]?.toLowerCase();
@@ -47,12 +47,25 @@ export async function exportSession(call: SessionCall, redact?: Redact): Promise
     throw usage(`--format ${name} is not known.`, `Use one of ${Object.keys(FORMATS).join(', ')}.`);
   const reader = await call.tapes.read(await locate(call, session));
   for (const notice of reader.notices) await call.warn(notice);
+  const redact = call.flags['with-secrets'] === true ? undefined : await redaction(call);
   const edited =
     redact === undefined ? (entry: Entry) => entry : (entry: Entry) => redactedEntry(entry, redact);
   const pieces = format({ reader, edited, redact: redact ?? ((text) => text) });
   if (output === undefined) for (const piece of pieces) await call.print(piece.toString());
   else await writeNew(resolve(output), pieces);
   return EXIT.success;
+}
+
+/** The keys that this machine knows, and whatever looks like one: an export is made to be handed on (law 10). */
+async function redaction({ env }: SessionCall): Promise<Redact> {
+  const [{ createSecrets }, { maskShapes }, { keysIn }] = await Promise.all([
+    import('../core/redact.ts'),
+    import('../core/secret-shapes.ts'),
+    import('../parts/process/environment.ts'),
+  ]);
+  const secrets = createSecrets();
+  secrets.add(keysIn(env));
+  return (text) => maskShapes(secrets.redact(text));
 }
 
 function* items({ reader, edited }: ExportSource): Generator<TranscriptItem> {

@@ -13,6 +13,7 @@ import {
 import type { Entry, TapeReader } from '../core/tape.ts';
 import { apiAssistant, apiInput, apiToolResult } from './api-message.ts';
 import { jsonLine } from './json-line.ts';
+import type { Redact } from './redaction.ts';
 
 /** What writes lines says in each which version it is; readers only compare it with others of the same file. */
 const VERSION = '2.0.0';
@@ -20,9 +21,10 @@ const VERSION = '2.0.0';
 export interface ClaudeExport {
   readonly reader: TapeReader;
   readonly edited: (entry: Entry) => Entry;
+  readonly redact: Redact;
 }
 
-export function* exportClaude({ reader, edited }: ClaudeExport): Generator<string> {
+export function* exportClaude({ reader, edited, redact }: ClaudeExport): Generator<string> {
   const chain = new Chain(reader.header.id, reader.header.cwd);
   for (const whole of reader.branch()) {
     const entry = edited(whole);
@@ -43,7 +45,7 @@ export function* exportClaude({ reader, edited }: ClaudeExport): Generator<strin
   }
   yield* chain.closeCalls();
   const { name } = reader.info();
-  if (name !== undefined) yield chain.title(name);
+  if (name !== undefined) yield chain.title(redact(name));
 }
 
 class Chain {

@@ -5,17 +5,10 @@ import type { Entry } from '../core/tape.ts';
 
 export type Redact = (text: string) => string;
 
-/** What the entries hang together by, and data that is no text. */
+/** What the entries hang together by, and data that is no text or that a provider wants back as it was. */
 const KEPT = new Set([
-  'id',
-  'parentId',
-  'targetId',
-  'fromId',
-  'firstKeptEntryId',
-  'toolCallId',
-  'type',
-  'role',
-  'timestamp',
+  ...['id', 'parentId', 'targetId', 'fromId', 'firstKeptEntryId', 'toolCallId', 'type', 'role', 'timestamp'],
+  ...['textSignature', 'thinkingSignature', 'thoughtSignature'],
 ]);
 
 export function redactedEntry(entry: Entry, redact: Redact): Entry {

@@ -243,6 +243,30 @@ test('Claude Code’s chain has every call answered, and comes back as what was 
   assert.equal(JSON.parse(resumed.stdout).title, `Told ${HOSTILE}`);
 });
 
+test('keys are taken out of every form, unless somebody wants them', async () => {
+  await using at = await told();
+  const key = 'sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789';
+  await at.run(['session', 'rename', at.session.id, `my key is ${key}`]);
+  const own = 'correct-horse-battery-9-staple';
+  await runCrab({
+    args: ['-p', `!echo ${own} ${key}`, '--session', at.session.path],
+    cwd: at.work.path,
+    home: at.work.home,
+  });
+  for (const format of ['html', 'markdown', 'jsonl', 'pi', 'claude']) {
+    const args = ['session', 'export', at.session.id, '--format', format];
+    const { stdout } = await runCrab({
+      args,
+      cwd: at.work.path,
+      home: at.work.home,
+      env: { OPENAI_API_KEY: own },
+    });
+    assert.ok(!stdout.includes(key) && !stdout.includes(own), format);
+    assert.ok(stdout.includes('[redacted]'), format);
+    assert.ok((await at.exported('--format', format, '--with-secrets')).includes(key), format);
+  }
+});
+
 test('a folder is looked through, and what is no session is passed over', async () => {
   await using at = await told();
   const { path } = at.session satisfies Told;
