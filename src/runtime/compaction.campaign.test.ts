@@ -20,7 +20,7 @@ import {
 } from '../core/message.ts';
 import type { Model, ModelChunk, ModelRequest } from '../core/model.ts';
 import { seeded } from '../core/seeded.ts';
-import type { CompactionBody, Entry, Outline, Tape, TapeReader } from '../core/tape.ts';
+import type { CompactionBody, Entry, Outline, Tape } from '../core/tape.ts';
 import { type Tool, textOutput } from '../core/tool.ts';
 import { NO_TOKENS, NO_USAGE } from '../core/usage.ts';
 import { checkHistory } from '../dev/history-check.ts';
@@ -29,7 +29,7 @@ import { Trimmer } from '../engine/trim.ts';
 import { createMemoryTapes } from '../parts/tape/tapes.ts';
 import { createLedger } from '../parts/usage/ledger.ts';
 import { builtinCommands } from './commands.ts';
-import { readHistory } from './history.ts';
+import { type BranchReader, readHistory } from './history.ts';
 import type { RuntimeHost } from './host.ts';
 import { createPlatform } from './platform.ts';
 
@@ -104,12 +104,12 @@ function said(calls: AssistantMessage['content'], isCut: boolean, totalTokens: n
 }
 
 /** One branch, as a tape gives it. */
-function readerOf(entries: readonly Entry[]): TapeReader {
+function readerOf(entries: readonly Entry[]): BranchReader {
   const outlineOf = (entry: Entry): Outline => ({
     ...entry,
     detail: entry.type === 'message' ? entry.message.role : 'customType' in entry ? entry.customType : '',
   });
-  const reader: Pick<TapeReader, 'ancestry' | 'branch' | 'entry'> = {
+  return {
     ancestry: () => entries.map(outlineOf).reverse(),
     entry: (id) => entries.find((entry) => entry.id === id),
     branch: ({ from, wanted } = {}) =>
@@ -117,7 +117,6 @@ function readerOf(entries: readonly Entry[]): TapeReader {
         .slice(entries.findIndex(({ id }) => from === undefined || id === from))
         .filter((entry) => wanted?.(outlineOf(entry)) !== false),
   };
-  return reader as TapeReader;
 }
 
 /** Compacts as the runtime does; the plan may be spoilt on its way. */

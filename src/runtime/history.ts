@@ -19,6 +19,9 @@ export interface Compacted extends PreviousCompaction {
   readonly entryId: string;
 }
 
+/** What of a tape is needed to read its branch. */
+export type BranchReader = Pick<TapeReader, 'ancestry' | 'branch' | 'entry'>;
+
 export interface History {
   readonly view: View;
   /** What the view shows, by entry; without the summary of `compacted`. */
@@ -51,34 +54,45 @@ export const promptEntry = (prompt: RecordedPrompt): EntryBody => custom(PROMPT,
 /** Takes a compaction back. No leaf is moved, so that what was said since stays, too. */
 export const uncompactEntry = (entryId: string): EntryBody => custom(UNCOMPACT, { entryId });
 
-type CompactionEntry = Extract<Entry, CompactionBody>;
-
 /**
  * Reads the branch of a tape: of what was said only what the model still sees, of the rest everything. Entries of
  * unknown kinds are somebody else's and are passed over.
  */
-export function readHistory(tape: TapeReader): History {
+export function readHistory(tape: BranchReader): History {
   const { from, compaction } = viewStart(tape);
-  const sources = sourcesFrom(tape, from, compaction);
+  const wanted = (outline: Outline) => isSaid(outline) || outline.id === compaction?.id;
+  let sources: Source[] = [];
+  for (const entry of tape.branch({ ...(from !== undefined && { from }), wanted })) {
+    // What stands before it is what it kept.
+    if (entry.id === compaction?.id)
+      sources = sources.map(({ id, message }) => ({ id, message: uncounted(message) }));
+    const message = messageOf(entry);
+    if (message !== undefined) sources.push({ id: entry.id, message });
+  }
   const messages = sources.map(({ message }) => message);
-  const first = messages[0];
-  // Providers want a person to speak first, and a damaged line may be that of the first prompt.
-  const isLost = compaction === undefined && first !== undefined && first.role !== 'user';
-  if (isLost) messages.unshift(userMessage(BEGINNING_LOST, first.timestamp));
-  if (compaction !== undefined)
-    messages.unshift(summaryMessage(compaction.summary, Date.parse(compaction.timestamp)));
   const compacted = compaction && {
     entryId: compaction.id,
     summary: compaction.summary,
     files: filesOf(compaction),
   };
-  return { view: createView(messages), sources, compacted, ...readFacts(tape) };
+  return {
+    view: createView([...beginning(compaction, messages), ...messages]),
+    sources,
+    compacted,
+    ...readFacts(tape),
+  };
+}
+
+/** Providers want a person to speak first. A damaged line may be that of the first prompt. */
+function beginning(compaction: CompactionEntry | undefined, [first]: readonly Message[]): readonly Message[] {
+  if (compaction !== undefined) return [summaryMessage(compaction.summary, Date.parse(compaction.timestamp))];
+  return first === undefined || first.role === 'user' ? [] : [userMessage(BEGINNING_LOST, first.timestamp)];
 }
 
 const BEGINNING_LOST = '(The beginning of this conversation could not be read.)';
 
 const FACTS = new Set([STATE, GRANT, PROMPT]);
-const CHANGES = new Set(['model_change', 'thinking_level_change', 'active_tools_change']);
+const FACT_TYPES = new Set(['model_change', 'thinking_level_change', 'active_tools_change']);
 const SAID = new Set(['message', 'branch_summary', 'custom_message']);
 
 function isSaid({ type, detail }: Outline): boolean {
@@ -86,61 +100,38 @@ function isSaid({ type, detail }: Outline): boolean {
 }
 
 function isFact({ type, detail }: Outline): boolean {
-  return CHANGES.has(type) || (type === 'custom' && FACTS.has(detail));
+  return FACT_TYPES.has(type) || (type === 'custom' && FACTS.has(detail));
 }
 
+type CompactionEntry = Entry & CompactionBody;
+
 interface ViewStart {
-  /** The entry that the view begins with; the root when absent. */
+  /** The entry that the view begins with; absent for the root. */
   readonly from?: string;
+  /** The one that counts: the newest that was not taken back, unless an anchor came after it. */
   readonly compaction?: CompactionEntry;
 }
 
-/** Whatever is newest of an anchor and a compaction that counts. */
-function viewStart(tape: TapeReader): ViewStart {
+/** Goes up from the head, so that what lies before the newest boundary is not even looked at. */
+function viewStart(tape: BranchReader): ViewStart {
   const takenBack = new Set<string>();
-  const path = new Set<string>();
   let compaction: CompactionEntry | undefined;
   for (const { id, type, detail } of tape.ancestry()) {
     if (compaction !== undefined) {
-      path.add(id);
-      continue;
+      if (id === compaction.firstKeptEntryId) return { from: id, compaction };
+    } else if (type === 'custom' && detail === ANCHOR_ENTRY) return { from: id };
+    else if (type === 'custom' && detail === UNCOMPACT) {
+      const entry = tape.entry(id);
+      if (entry?.type === 'custom') takenBack.add(String(Object(entry.data).entryId));
+    } else if (type === 'compaction' && !takenBack.has(id)) {
+      const entry = tape.entry(id);
+      if (entry?.type === 'compaction') compaction = entry;
     }
-    if (type === 'custom' && detail === ANCHOR_ENTRY) return { from: id };
-    if (type === 'custom' && detail === UNCOMPACT) takenBack.add(takenBackBy(tape.entry(id)));
-    if (type !== 'compaction' || takenBack.has(id)) continue;
-    const entry = tape.entry(id);
-    if (entry?.type === 'compaction') compaction = entry;
   }
-  if (compaction === undefined) return {};
-  const { firstKeptEntryId, id } = compaction;
-  // The first that is kept may be an entry that says nothing to the model; without one, nothing is.
-  return { compaction, from: path.has(firstKeptEntryId) ? firstKeptEntryId : id };
+  return compaction === undefined ? {} : { from: compaction.id, compaction };
 }
 
-function takenBackBy(entry: Entry | undefined): string {
-  if (entry?.type !== 'custom') return '';
-  return String((entry.data as { readonly entryId?: unknown }).entryId);
-}
-
-function sourcesFrom(
-  tape: TapeReader,
-  from: string | undefined,
-  compaction: CompactionEntry | undefined,
-): readonly Source[] {
-  const sources: Source[] = [];
-  let isKept = compaction !== undefined;
-  const wanted = (outline: Outline) => isSaid(outline) || outline.id === compaction?.id;
-  for (const entry of tape.branch({ ...(from !== undefined && { from }), wanted })) {
-    if (entry.id === compaction?.id) isKept = false;
-    const message = messageOf(entry);
-    if (message === undefined) continue;
-    // What was counted then is not what a request holds since.
-    sources.push({ id: entry.id, message: isKept ? uncounted(message) : message });
-  }
-  return sources;
-}
-
-function readFacts(tape: TapeReader): Omit<History, 'view' | 'sources' | 'compacted'> {
+function readFacts(tape: BranchReader): Omit<History, 'view' | 'sources' | 'compacted'> {
   let model: string | undefined;
   let effort: Effort | undefined;
   let prompt: RecordedPrompt | undefined;
@@ -160,16 +151,6 @@ function readFacts(tape: TapeReader): Omit<History, 'view' | 'sources' | 'compac
     }
   }
   return { state, grants, model, effort, prompt, tools };
-}
-
-function filesOf({ details }: CompactionBody): FilesTouched {
-  const listOf = (value: unknown) => (Array.isArray(value) ? value.map(String) : []);
-  return { readFiles: listOf(details?.readFiles), modifiedFiles: listOf(details?.modifiedFiles) };
-}
-
-/** What the model sees in the place of the messages that were summarised. */
-export function summaryMessage(summary: string, timestamp: number): Message {
-  return userMessage(summaryText(summary), timestamp);
 }
 
 /** What an entry says to the model. */
@@ -205,6 +186,16 @@ function spoken(message: Message): Message | undefined {
 
 function branchBlock(summary: string): string {
   return `<branch_summary>\nThe conversation was on another branch and came back here. What happened there:\n${summary}\n</branch_summary>`;
+}
+
+function filesOf({ details }: CompactionBody): FilesTouched {
+  const listOf = (value: unknown) => (Array.isArray(value) ? value.map(String) : []);
+  return { readFiles: listOf(details?.readFiles), modifiedFiles: listOf(details?.modifiedFiles) };
+}
+
+/** What the model sees in the place of the messages that were summarised. */
+export function summaryMessage(summary: string, timestamp: number): Message {
+  return userMessage(summaryText(summary), timestamp);
 }
 
 /** The view that begins at an anchor: what came before stays on the tape and leaves the model's sight. */
