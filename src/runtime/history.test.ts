@@ -5,7 +5,15 @@ import { seeded } from '../core/seeded.ts';
 import type { EntryBody, Tape } from '../core/tape.ts';
 import { NO_USAGE } from '../core/usage.ts';
 import { createMemoryTapes } from '../parts/tape/tapes.ts';
-import { anchorEntry, grantEntry, promptEntry, readHistory, shellEntry, stateEntry } from './history.ts';
+import {
+  anchorEntry,
+  grantEntry,
+  promptEntry,
+  readHistory,
+  shellEntry,
+  stateEntry,
+  uncompactEntry,
+} from './history.ts';
 
 const clock = { now: () => 5, monotonic: () => 0, sleep: () => Promise.resolve() };
 
@@ -58,6 +66,7 @@ test('behind an anchor the model starts afresh, and what is no talk is kept', as
     grantEntry('Bash(ls)'),
     promptEntry({ cwd: '/w', text: 'system' }),
     { type: 'model_change', provider: 'p', modelId: 'm' },
+    { type: 'thinking_level_change', thinkingLevel: 'high' },
     { type: 'active_tools_change', tools: ['read'] },
     says('before'),
     anchorEntry({ name: 'first', summary: 'old' }),
@@ -66,7 +75,7 @@ test('behind an anchor the model starts afresh, and what is no talk is kept', as
     stateEntry({ b: 2 }),
     says('after'),
   );
-  const { view, state, sources: _, ...facts } = readHistory(tape);
+  const { view, state, sources, ...facts } = readHistory(tape);
   assert.deepEqual(view.messages().map(messageText), [
     '<handoff name="se&quot;cond">\ndone so far\n</handoff>after',
   ]);
@@ -79,24 +88,57 @@ test('behind an anchor the model starts afresh, and what is no talk is kept', as
   );
   assert.deepEqual(facts, {
     compacted: undefined,
-    effort: undefined,
     grants: ['Bash(ls)'],
     model: 'p/m',
+    effort: 'high',
     prompt: { cwd: '/w', text: 'system' },
     tools: ['read'],
   });
 });
 
-test('messages before the last anchor are not read', async () => {
-  const tape = await tapeOf(says('one'), says('two'), anchorEntry({ name: 'a', summary: '' }), says('three'));
+/** The types of the entries that reading the history of a tape reads. */
+function readTypes(tape: Tape): readonly string[] {
   const read: string[] = [];
   const branch = tape.branch.bind(tape);
   tape.branch = (part) => {
-    for (const entry of branch(part)) read.push(entry.type);
-    return branch(part);
+    const entries = [...branch(part)];
+    for (const { type } of entries) read.push(type);
+    return entries;
   };
+  readHistory(tape);
+  tape.branch = branch;
+  return read;
+}
+
+test('messages before the last anchor are not read', async () => {
+  const tape = await tapeOf(says('one'), says('two'), anchorEntry({ name: 'a', summary: '' }), says('three'));
   assert.deepEqual(seen(tape), ['three']);
-  assert.deepEqual(read, ['custom', 'message']);
+  assert.deepEqual(readTypes(tape), ['custom', 'message']);
+});
+
+test('of what was compacted only what was kept is read, until it is taken back', async () => {
+  const tape = await tapeOf(says('one'), says('two'), says('three'));
+  const kept = tape.leafId ?? '';
+  const files = { readFiles: ['a'], modifiedFiles: [] };
+  const compaction = {
+    type: 'compaction',
+    summary: 'So far.',
+    firstKeptEntryId: kept,
+    tokensBefore: 9,
+  } as const;
+  const { entries } = tape.append([{ ...compaction, details: files }, says('four')]);
+  const [{ id: entryId } = { id: '' }] = entries;
+  const { view, sources, compacted } = readHistory(tape);
+  assert.match(view.messages().map(messageText).join('|'), /So far\.[^|]*threefour$/);
+  assert.deepEqual(
+    sources.map(({ message }) => messageText(message)),
+    ['three', 'four'],
+  );
+  assert.deepEqual(compacted, { entryId, summary: 'So far.', files });
+  assert.deepEqual(readTypes(tape), ['message', 'compaction', 'message']);
+  tape.append([uncompactEntry(entryId)]);
+  assert.deepEqual(seen(tape), ['onetwothreefour']);
+  assert.equal(readHistory(tape).compacted, undefined);
 });
 
 test('where the first prompt is lost, the model is told so, and a person still speaks first', async () => {

@@ -86,7 +86,7 @@ export class Spending implements Accounts {
 
 function onTape(tape: Tape): number {
   let usd = 0;
-  for (const entry of tape.branch())
+  for (const entry of tape.branch({ wanted: ({ detail }) => detail === 'assistant' }))
     if (entry.type === 'message' && entry.message.role === 'assistant') usd += entry.message.usage.cost.total;
   return usd;
 }
