@@ -127,7 +127,6 @@ export class Conversation {
     this.#view = history.view;
     this.#state = history.state;
     this.#unsaved = {};
-    this.#before = [];
     this.#recordedModel = history.model;
     this.#recordedEffort = history.effort;
     this.#recordedPrompt = history.prompt;
