@@ -68,7 +68,10 @@ const OTHERS: readonly (readonly [args: string, complaint: Complaint])[] = [
   ['--session-id abc hi', { code: 'session-id-invalid', says: /abc is not a ULID/ }],
   ['--session= hi', { code: 'usage', says: '--session needs a value: --session PATH.' }],
   ['--model= hi', { code: 'usage', says: '--model needs a value: --model MODEL.' }],
-  ['--resume zzz hi', { code: 'session-unknown', says: 'No session’s id begins with zzz, and none is called so.' }],
+  [
+    '--resume zzz hi',
+    { code: 'session-unknown', says: 'No session’s id begins with zzz, and none is called so.' },
+  ],
   ['--session no.jsonl hi', { code: 'session-unknown', says: /There is no session file .*\/no\.jsonl\./ }],
   ['--continue hi', { code: 'session-unknown', says: /to continue\.$/, fix: /Leave out --continue/ }],
 ];
