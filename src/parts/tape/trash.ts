@@ -34,12 +34,14 @@ async function moveAll(from: string, to: string, { disk, folders }: FileContext)
   if (existsSync(to)) throw new CrabError('storage-failed', `Cannot move ${from}: there is a file ${to}.`);
   try {
     folders.make(dirname(to));
+    // A name in a folder that is not durable itself would be lost with it.
+    await folders.sync(dirname(to));
     disk.rename(from, to);
     for (const name of readdirSync(dirname(from))) {
       const isBeside = name.startsWith(`${basename(from)}.`) && !name.includes('.lock');
       if (isBeside) disk.rename(join(dirname(from), name), join(dirname(to), name));
     }
-    await Promise.all([folders.sync(dirname(to)), disk.fsyncDir(dirname(from))]);
+    await Promise.all([disk.fsyncDir(dirname(to)), disk.fsyncDir(dirname(from))]);
   } catch (error) {
     throw storageError(error, `move ${from} to ${to}`);
   }
