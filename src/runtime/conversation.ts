@@ -8,7 +8,13 @@ import { CrabError } from '../core/errors.ts';
 import type { Control } from '../core/extension.ts';
 import type { Message } from '../core/message.ts';
 import type { Effort, Model } from '../core/model.ts';
-import { type Access, type Gate, PERMISSION_MODES, type PermissionMode } from '../core/permission.ts';
+import {
+  type Access,
+  type Gate,
+  type GateRequest,
+  PERMISSION_MODES,
+  type PermissionMode,
+} from '../core/permission.ts';
 import type { Answer, Question } from '../core/question.ts';
 import type { Rewinding } from '../core/rewind.ts';
 import type { CompactionBody, EntryBody, PartialMessage, Tape, TapeReader, Tapes } from '../core/tape.ts';
@@ -183,6 +189,11 @@ export class Conversation {
 
   get gate(): Gate {
     return (request) => this.#gate.check(request);
+  }
+
+  /** As in `PermissionGate`. */
+  onlyReads(request: GateRequest): Promise<boolean> {
+    return this.#gate.onlyReads(request);
   }
 
   /** As in `ToolContext`, of the tool of this name. */

@@ -1,7 +1,6 @@
 // The tools of a run, each call of which is watched for what it changes in files. It hangs on what a call declares that it
 // may touch and on nothing else, so that every tool of every source is covered; the record goes to the tape with the result.
 
-import type { GateRequest } from '../core/permission.ts';
 import type { Tool, ToolContext } from '../core/tool.ts';
 import type { Conversation } from './conversation.ts';
 
@@ -26,8 +25,12 @@ function watchedTool(tool: Tool, conversation: Conversation): Tool {
     show: (given) => tool.show(given),
     run: async (given, context) => {
       const { access } = await tool.plan(given, context.identity.cwd);
-      if (await onlyReads({ tool: name, input: given, access, mode: context.identity.mode }, conversation))
-        return tool.run(given, context);
+      // Looking at all files would take longer than a command that is known to change none.
+      if (access.kind === 'command') {
+        const { mode } = context.identity;
+        if (await conversation.onlyReads({ tool: name, input: given, access, mode }))
+          return tool.run(given, context);
+      }
       const watch = await conversation.watch(access, watchOptions(context, conversation));
       if (watch === undefined) return tool.run(given, context);
       try {
@@ -38,12 +41,6 @@ function watchedTool(tool: Tool, conversation: Conversation): Tool {
       }
     },
   };
-}
-
-/** A command that the gate knows to change nothing need not be watched: looking at all files would take longer than it. */
-async function onlyReads(request: GateRequest, { gate }: Conversation): Promise<boolean> {
-  if (request.access.kind !== 'command') return false;
-  return (await gate(request)).column === 'read';
 }
 
 function watchOptions({ callId, identity, files, signal }: ToolContext, conversation: Conversation) {

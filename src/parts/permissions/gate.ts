@@ -25,6 +25,8 @@ export interface PermissionGate {
    * absolute paths with every link followed. Undefined when no rule is about single paths.
    */
   withheld(tool: string, mode: PermissionMode): Promise<((path: string) => boolean) | undefined>;
+  /** Whether a call is known to change nothing, whatever rules and modes say of it. */
+  onlyReads(request: GateRequest): Promise<boolean>;
 }
 
 export interface GateOptions {
@@ -123,6 +125,14 @@ class RuleGate implements PermissionGate {
     const found = await Promise.all(restricting.map((matcher) => matcher.withheld(tool)));
     const tests = found.filter((test) => test !== undefined);
     return tests.length === 0 ? undefined : (path) => tests.some((test) => test(path));
+  }
+
+  async onlyReads(request: GateRequest): Promise<boolean> {
+    try {
+      return readsOnly(request, await survey(request, this.#surveyor));
+    } catch {
+      return false;
+    }
   }
 
   async #judge(request: GateRequest, surveyed: Survey): Promise<Judgement> {
