@@ -8,6 +8,7 @@ import { test } from 'node:test';
 import type { CrabError } from '../../core/errors.ts';
 import { seeded } from '../../core/seeded.ts';
 import type { NewTape } from '../../core/tape.ts';
+import { fork } from './branching.ts';
 import { infoOf, tempFolder, testClock, userSays } from './tape.fixture.ts';
 import { createTapes } from './tapes.ts';
 
@@ -20,9 +21,9 @@ function tapesIn(home: string, seed = 1) {
 }
 
 /** A file system of its own in memory, gone at the end of the test. */
-function smallDisk(path: string, size: string): Disposable {
+function smallDisk(path: string, size: string, options = ''): Disposable {
   mkdirSync(path);
-  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', path], { stdio: 'pipe' });
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size}${options}`, 'tmpfs', path], { stdio: 'pipe' });
   return { [Symbol.dispose]: () => execFileSync('umount', ['-l', path]) };
 }
 
@@ -87,6 +88,78 @@ test('a disk without room for the first entry keeps nothing of it', { skip }, as
   await tape.append([userSays('small')]).synced;
   assert.deepEqual((await tapes.list()).map(infoOf), [tape.info()]);
   await tape.close();
+});
+
+test('a disk without room for a fork keeps nothing of it, and has it when there is', { skip }, async () => {
+  await using folder = await tempFolder();
+  const disk = join(folder.path, 'disk');
+  using _mounted = smallDisk(disk, '1m');
+  const tapes = tapesIn(disk);
+  const tape = await tapes.create(request);
+  await tape.append([userSays('x'.repeat(400_000))]).synced;
+  writeFileSync(join(disk, 'ballast'), Buffer.alloc(400_000));
+  const before = readdirSync(disk, { recursive: true });
+  await assert.rejects(fork(tapes, tape), { code: 'storage-full' });
+  assert.deepEqual(readdirSync(disk, { recursive: true }), before);
+  rmSync(join(disk, 'ballast'));
+  const forked = await fork(tapes, tape);
+  assert.deepEqual([...forked.branch()], [...tape.branch()]);
+  await Promise.all([tape.close(), forked.close()]);
+});
+
+test('a disk without room for another name keeps the session that is open going', { skip }, async () => {
+  await using folder = await tempFolder();
+  const disk = join(folder.path, 'disk');
+  using _mounted = smallDisk(disk, '4m', ',nr_inodes=20');
+  const tape = await tapesIn(disk).create(request);
+  await tape.append([userSays('first')]).synced;
+  let names = 0;
+  const fill = () => writeFileSync(join(disk, `filler-${names}`), '');
+  for (; names < 30; names++) {
+    try {
+      fill();
+    } catch {
+      break;
+    }
+  }
+  assert.ok(names < 30, 'the disk has no limit of names');
+  const other = await tapesIn(disk, 2).create({ ...request, cwd: '/other' });
+  assert.throws(() => other.append([userSays('no room')]), { code: 'storage-full' });
+  tape.partial({ api: 'a', provider: 'p', model: 'm', text: 'x'.repeat(20_000) });
+  await tape.append([userSays('second')]).synced;
+  for (let at = 0; at < names; at++) rmSync(join(disk, `filler-${at}`));
+  await other.append([userSays('room again')]).synced;
+  await Promise.all([tape.close(), other.close()]);
+  const again = await tapesIn(disk, 3).open(tape.path ?? '');
+  assert.deepEqual([...again.outlines()].length, 2);
+  await again.close();
+});
+
+test('a disk that cannot be written is read as before, and what would change it says why', {
+  skip,
+}, async () => {
+  await using folder = await tempFolder();
+  const disk = join(folder.path, 'disk');
+  using _mounted = smallDisk(disk, '1m');
+  const tape = await tapesIn(disk).create(request);
+  await tape.append([userSays('first')]).synced;
+  await tape.close();
+  const path = tape.path ?? '';
+  execFileSync('mount', ['-o', 'remount,ro', disk], { stdio: 'pipe' });
+  const tapes = tapesIn(disk, 2);
+  assert.deepEqual((await tapes.list()).map(infoOf), [tape.info()]);
+  const reader = await tapes.read(path);
+  assert.deepEqual([...reader.branch()], [...tape.branch()]);
+  assert.equal((await tapes.verify(path)).faults, 0);
+  const refused = { code: 'storage-failed', message: /EROFS/ };
+  await assert.rejects(tapes.open(path), refused);
+  await assert.rejects(fork(tapes, reader), refused);
+  await assert.rejects(tapes.discard(path), refused);
+  await assert.rejects(tapes.repair(path, '/w'), refused);
+  execFileSync('mount', ['-o', 'remount,rw', disk], { stdio: 'pipe' });
+  const again = await tapes.open(path);
+  await again.append([userSays('second')]).synced;
+  await again.close();
 });
 
 /** Runs as somebody whom permission bits stop. */
