@@ -52,14 +52,14 @@ export const FLAGS = [
     value: 'ID',
     optional: true,
     group: 'Session',
-    help: 'go on with the session whose id begins so; without ID, choose from a list',
+    help: 'go on with the session whose id begins so or that is called so; without ID, choose from a list',
   },
   {
     name: 'session',
     value: 'PATH',
     filled: true,
     group: 'Session',
-    help: 'go on with the session in this file, or with this id',
+    help: 'go on with the session in this file, or with this id or name',
   },
   {
     name: 'fork',

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { test } from 'node:test';
 import type { Reply } from '../../src/dev/scenario.ts';
 import { type Journey, journey, onlySession } from '../support/journey.ts';
@@ -182,4 +183,28 @@ test('damage is found and mended, and the session goes on', async () => {
   assert.match(await ok(at, ['verify', path]), /all sound/);
   const exit = await at.run(['-p', 'on', '--session', path]);
   assert.deepEqual({ code: exit.code, stderr: exit.stderr }, { code: 0, stderr: '' });
+});
+
+test('a session that is open elsewhere is read and not changed; a dead process holds nothing', async () => {
+  await using at = await talked('first');
+  const { path, header } = await onlySession(at);
+  const holding = (pid: number) => `${JSON.stringify({ pid, start: '', host: 'elsewhere' })}\n`;
+  await writeFile(`${path}.lock`, holding(1));
+  for (const args of [
+    ['rename', header.id, 'x'],
+    ['delete', header.id],
+    ['move', header.id, 'start'],
+    ['repair', header.id],
+  ]) {
+    const exit = await at.run(['session', ...args]);
+    assert.deepEqual({ args, code: exit.code, stdout: exit.stdout }, { args, code: 9, stdout: '' });
+    assert.match(exit.stderr, /is open in process 1 on elsewhere.*\[session-held\]/);
+  }
+  await ok(at, ['show', header.id]);
+  await ok(at, ['verify', header.id]);
+  const { stdout } = await at.run(['session', 'tree', header.id, '--json']);
+  assert.equal(JSON.parse(stdout).length, 2);
+  const own = JSON.stringify({ pid: 2 ** 22 + 1, start: '1', host: hostname() });
+  await writeFile(`${path}.lock`, `${own}\n`);
+  await ok(at, ['rename', header.id, 'mine']);
 });
