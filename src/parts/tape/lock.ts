@@ -27,6 +27,8 @@ const MAX_ATTEMPTS = 20;
 /** A lock without its content is one being written, which takes microseconds unless its process is stopped. */
 const PAUSE_MS = 5;
 const HALF_WRITTEN_IS_DEAD_MS = 1000;
+/** Enough to see one that a killed process left half-written die. */
+const MAX_PAUSES = (2 * HALF_WRITTEN_IS_DEAD_MS) / PAUSE_MS;
 
 /** Throws `session-held` with the holder's pid. `path` is the file to lock. */
 export function acquireLock(path: string, self: Holder, disk: SyncFs): Lock {
@@ -68,16 +70,24 @@ function lockPathOf(path: string): string {
 
 /** Returns the live process that has the lock, or undefined when this one has got it. */
 function acquire(lockPath: string, self: Holder, disk: SyncFs): Holder | undefined {
+  let pauses = 0;
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     if (tryCreate(lockPath, self, disk)) return undefined;
-    const found = readLock(lockPath);
+    let found = readLock(lockPath);
+    while (isHalf(found) && isBeingWritten(lockPath) && pauses++ < MAX_PAUSES) {
+      pause();
+      found = readLock(lockPath);
+    }
     if (found === undefined) continue;
     const holder = parseHolder(found);
     if (holder !== undefined && isAlive(holder, self)) return holder;
-    if (holder === undefined && isBeingWritten(lockPath)) pause();
-    else if (takeOver(lockPath, found, self, disk)) return undefined;
+    if (takeOver(lockPath, found, self, disk)) return undefined;
   }
   throw new CrabError('session-held', `Other processes keep taking ${lockPath}.`);
+}
+
+function isHalf(content: string | undefined): boolean {
+  return content !== undefined && parseHolder(content) === undefined;
 }
 
 function tryCreate(lockPath: string, self: Holder, disk: SyncFs): boolean {
