@@ -67,18 +67,30 @@ export const nodeSyncFs: SyncFs = {
 
 /**
  * Not Node's own `recursive`: it never ends where a folder that exists takes no new ones and calls that ENOENT, as
- * `/proc` does.
+ * `/proc` does. A folder above that is there after all was made by another process in between: one more try.
  */
 function makeFolders(path: string, mode: number): string | undefined {
+  const first = tryFolder(path, mode);
+  if (first === undefined) return path;
+  if (first === 'there') return undefined;
+  const above = dirname(path);
+  const top = existsSync(above) ? undefined : makeFolders(above, mode);
+  const again = tryFolder(path, mode);
+  if (again === 'there') return top;
+  if (again !== undefined) throw again;
+  return top ?? path;
+}
+
+/** Nothing when it was made, `there` when it is a folder already, the error when a folder above it is missing. */
+function tryFolder(path: string, mode: number): 'there' | Error | undefined {
   try {
     mkdirSync(path, { mode });
-    return path;
+    return undefined;
   } catch (error) {
-    const above = dirname(path);
-    if (errnoOf(error) === 'EEXIST' && statSync(path).isDirectory()) return undefined;
-    if (errnoOf(error) !== 'ENOENT' || existsSync(above)) throw error;
-    const top = makeFolders(above, mode);
-    return makeFolders(path, mode) === undefined ? top : (top ?? path);
+    const code = errnoOf(error);
+    if (code === 'EEXIST' && statSync(path).isDirectory()) return 'there';
+    if (code === 'ENOENT' && error instanceof Error) return error;
+    throw error;
   }
 }
 

@@ -47,15 +47,21 @@ function openToAppend(path: string): number {
   }
 }
 
-/** Not Node's own `recursive`, which never ends below folders such as `/proc`. */
+/** Not Node's own `recursive`, which never ends below folders such as `/proc`. Another process may make them first. */
 function makeFolder(path: string): void {
+  if (isMade(path) || dirname(path) === path) return;
+  makeFolder(dirname(path));
+  isMade(path);
+}
+
+function isMade(path: string): boolean {
   try {
     mkdirSync(path, 0o700);
+    return true;
   } catch (error) {
-    if (errnoOf(error) === 'EEXIST') return;
-    if (errnoOf(error) !== 'ENOENT' || dirname(path) === path) throw error;
-    makeFolder(dirname(path));
-    mkdirSync(path, 0o700);
+    const code = errnoOf(error);
+    if (code !== 'EEXIST' && code !== 'ENOENT') throw error;
+    return code === 'EEXIST';
   }
 }
 
