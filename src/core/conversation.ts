@@ -9,12 +9,24 @@ export interface Address {
 /** Which session a conversation opens with. */
 export type SessionChoice =
   /** A file of its own, written when the first prompt arrives. */
-  | { readonly kind: 'new'; readonly id?: string }
+  | {
+      readonly kind: 'new';
+      readonly id?: string;
+      /** The file of the session that it belongs to. */
+      readonly parentSession?: string;
+    }
   /** The newest session of this folder. */
   | ({ readonly kind: 'continue' } & Forked)
   /** An id, the beginning of one, or a name. */
-  | ({ readonly kind: 'resume'; readonly id: string } & Forked)
+  | ({
+      readonly kind: 'resume';
+      readonly id: string;
+      /** Nobody left it: the permission mode is the one that it was in, whatever is declared. */
+      readonly goesOn?: boolean;
+    } & Forked)
   | ({ readonly kind: 'file'; readonly path: string } & Forked)
+  /** The session that the pair of names is at, whoever used it last, or a new one. It goes on. The request names a sender. */
+  | { readonly kind: 'head' }
   /** Nothing is written. */
   | { readonly kind: 'memory' };
 

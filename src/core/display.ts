@@ -41,4 +41,10 @@ export type Display =
   | { readonly kind: 'markdown'; readonly text: string }
   | { readonly kind: 'image'; readonly mimeType: string; readonly path?: string }
   | { readonly kind: 'progress'; readonly label: string; readonly done?: number; readonly total?: number }
-  | { readonly kind: 'subrun'; readonly agent: string; readonly task: string };
+  | {
+      readonly kind: 'subrun';
+      readonly agent: string;
+      readonly task: string;
+      /** What it does at the moment, or what came of it; absent before it has begun. */
+      readonly doing?: string;
+    };

@@ -72,11 +72,16 @@ export const ERRORS = {
   terminated: { exit: 'terminated', hint: 'Go on with --continue.' },
   'tool-failed': { exit: 'failure', hint: 'See the message above.' },
   'command-failed': { exit: 'failure', hint: 'See the output above.' },
+  'agent-unknown': { exit: 'usage', hint: 'Run `crab agents list` to see which agents there are.' },
+  'agent-invalid': { exit: 'usage', hint: 'Mend the file, or take it away.' },
   'session-unknown': { exit: 'session', hint: 'Give the whole id, or the path of a session file.' },
   'session-ambiguous': { exit: 'session', hint: 'Give more letters of the id.' },
   'session-held': { exit: 'session', hint: 'Close the other process, or start a session of your own.' },
   'session-newer': { exit: 'session', hint: 'Update Crab; the file was left as it was.' },
-  'session-damaged': { exit: 'session', hint: 'Restore the file from a copy, or start a new session.' },
+  'session-damaged': {
+    exit: 'session',
+    hint: 'Try `crab session repair`, restore the file from a copy, or start a new session.',
+  },
   'entry-unknown': { exit: 'session', hint: 'Take an id or a label that the tree of the session shows.' },
   'session-id-invalid': { exit: 'usage', hint: 'Use letters and digits, or a path that ends in .jsonl.' },
   'memory-damaged': { exit: 'session', hint: 'Restore the file from a copy, or move it away to begin anew.' },
@@ -85,9 +90,29 @@ export const ERRORS = {
   'rewind-unknown': { exit: 'failure', hint: 'Type /rewind to see the prompts that can be gone back to.' },
   'storage-full': { exit: 'session', hint: 'Free some space; everything that was acknowledged is kept.' },
   'storage-failed': { exit: 'session', hint: 'Check that $CRAB_HOME can be written, or use --no-session.' },
+  'sandbox-missing': {
+    exit: 'refused',
+    hint: 'See what `crab doctor` says, or choose --sandbox preferred or off.',
+  },
   'cwd-missing': { exit: 'input', hint: 'Change into a folder that exists.' },
   'output-closed': { exit: 'failure', hint: 'The reader of the output went away.' },
   'output-failed': { exit: 'failure', hint: 'Check where the output goes: a full disk, or a closed device.' },
+  'daemon-failed': {
+    exit: 'network',
+    hint: 'See what `crab daemon status` says; everything that was acknowledged is kept.',
+  },
+  'remote-failed': {
+    exit: 'network',
+    hint: 'Check the address, and that `crab serve` runs there; everything that was acknowledged is kept.',
+  },
+  'remote-refused': {
+    exit: 'auth',
+    hint: 'Ask whoever serves it for a token: `crab serve token` makes one.',
+  },
+  'program-updated': {
+    exit: 'failure',
+    hint: 'Everything that was acknowledged is kept: --continue goes on with a session.',
+  },
   internal: { exit: 'failure', hint: 'This is a fault of Crab; please report it.' },
 } as const satisfies Record<string, ErrorRow>;
 
@@ -160,8 +185,9 @@ export function errnoOf(thrown: unknown): string | undefined {
   return typeof thrown.code === 'string' ? thrown.code : undefined;
 }
 
-/** Any thrown value as a `CrabError`; what is not one already is `internal`. */
+/** Any thrown value as a `CrabError`; what is not one already is `internal`, but for what crab.cjs says of an update. */
 export function asCrabError(thrown: unknown): CrabError {
   if (thrown instanceof CrabError) return thrown;
-  return new CrabError('internal', messageOf(thrown), { cause: thrown });
+  const code = Object(thrown).code === 'program-updated' ? 'program-updated' : 'internal';
+  return new CrabError(code, messageOf(thrown), { cause: thrown });
 }

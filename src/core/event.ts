@@ -8,10 +8,12 @@ import type { AssistantMessage, ToolResultMessage, UserMessage } from './message
 import type { ModelRetry } from './model.ts';
 import type { PermissionMode } from './permission.ts';
 import type { Question } from './question.ts';
+import type { SandboxViolation } from './sandbox.ts';
 import type { Usage } from './usage.ts';
 
 export type Event =
   | RunStart
+  | JobFired
   /** The prompt is on disk: it will not be lost from here on. */
   | { readonly type: 'promptAccepted'; readonly message: UserMessage }
   /** One exchange with the model begins; `turn` counts from 1. */
@@ -44,12 +46,24 @@ export type Event =
   | { readonly type: 'questionAnswered'; readonly id: string; readonly allowed?: boolean }
   /** A call was refused before it ran. Its `toolResult` follows. */
   | PermissionDenied
+  /** The sandbox kept a call from something; its result says so, too. */
+  | SandboxViolated
   | (ModelRetry & { readonly model: string })
   | RequestEnd
   | Recovery
   | ContextUsage
   | CompactStart
   | CompactEnd
+  | ScopeViolation
+  | AgentWorkerStarted
+  | AgentWorkerCompleted
+  | MemoryLoaded
+  | MemorySaved
+  | SessionResumed
+  | SessionSaved
+  | SessionNamed
+  | ContextUpgraded
+  | Notification
   | { readonly type: 'notice'; readonly level: 'info' | 'warning'; readonly text: string }
   /** The outcome of a line that was a command. */
   | { readonly type: 'commandResult'; readonly name: string; readonly effect: Effect }
@@ -65,9 +79,112 @@ export type Event =
 
 export type EventType = Event['type'];
 
+/** What a call has to say or to give to the person beside the answer. */
+export interface Notification {
+  readonly type: 'notification';
+  /** The call. */
+  readonly id: string;
+  readonly text: string;
+  /** Absolute paths of files that are meant for the person; each was there when it was said. */
+  readonly files: readonly string[];
+  /** The person may be looking elsewhere: ring the bell. */
+  readonly urgent: boolean;
+}
+
+/** A call named what its agent has no grant for, and was refused whatever the rules say. Its `toolResult` follows. */
+export interface ScopeViolation {
+  readonly type: 'scopeViolation';
+  readonly id: string;
+  readonly agent: string;
+  /** As the model named it. */
+  readonly tool: string;
+}
+
+/** A task was given to another agent. */
+export interface AgentWorkerStarted {
+  readonly type: 'agentWorkerStarted';
+  /** Of the task: its conversation is that of `agent` with `delegate:ID`. */
+  readonly id: string;
+  /** The call. */
+  readonly callId: string;
+  readonly agent: string;
+  readonly task: string;
+}
+
+/** A task is over. One in the background is told of with the next request, or at the end of the run. */
+export interface AgentWorkerCompleted {
+  readonly type: 'agentWorkerCompleted';
+  readonly id: string;
+  readonly agent: string;
+  readonly task: string;
+  readonly outcome: Outcome;
+  /** Its last words. */
+  readonly result: string;
+  /** All its requests together. Budgets count them, and so does the `runEnd` of the run that gave the task and waited. */
+  readonly usage: Usage;
+  readonly durationMs: number;
+}
+
+/** A search brought memories into the conversation. */
+export interface MemoryLoaded {
+  readonly type: 'memoryLoaded';
+  readonly count: number;
+}
+
+export interface MemorySaved {
+  readonly type: 'memorySaved';
+  /** Of the entry. */
+  readonly name: string;
+}
+
+/** The run goes on with a session that had something in it when it was opened. Once, with the first run. */
+export interface SessionResumed {
+  readonly type: 'sessionResumed';
+  readonly session: string;
+  readonly messages: number;
+}
+
+/** Everything that was said in the run is durable. Before `runEnd`; never for a session that is kept in memory. */
+export interface SessionSaved {
+  readonly type: 'sessionSaved';
+  readonly session: string;
+}
+
+/** The session is called so from here on. */
+export interface SessionNamed {
+  readonly type: 'sessionNamed';
+  readonly session: string;
+  readonly name: string;
+}
+
+/** The next request goes to a model that can take more than the one before. */
+export interface ContextUpgraded {
+  readonly type: 'contextUpgraded';
+  /** `PROVIDER/ID`. */
+  readonly from: string;
+  readonly to: string;
+  /** Tokens. */
+  readonly oldWindow: number;
+  readonly newWindow: number;
+}
+
+/** What made a prompt that nobody typed: it was due, or an event of the bus brought it. */
+export interface Trigger {
+  readonly by: 'wakeup' | 'event';
+  /** Of an event. */
+  readonly source?: string;
+}
+
+/** A prompt that nobody typed begins. Before `runStart`. */
+export interface JobFired extends Trigger {
+  readonly type: 'jobFired';
+}
+
 export interface RunStart {
   readonly type: 'runStart';
   readonly agent: string;
+  /** The guest who answers in place of the agent. */
+  readonly guest?: string;
   readonly sender: string;
   readonly session: string;
   readonly cwd: string;
@@ -87,11 +204,28 @@ export interface PermissionDenied {
   readonly reason: string;
 }
 
+export interface SandboxViolated extends SandboxViolation {
+  readonly type: 'sandboxViolation';
+  /** The call. */
+  readonly id: string;
+  readonly tool: string;
+}
+
 /**
  * What a request was sent for: a step of the loop, another try of the same request, the next model of the chain, a
- * repaired request, the value that the run must end with, or the summary of a compaction.
+ * repaired request, the value that the run must end with, the summary of a compaction, a title, or a question beside the
+ * conversation.
  */
-export type RequestCause = 'turn' | 'retry' | 'fallback' | 'recovery' | 'structured' | 'compaction';
+export type RequestCause =
+  | 'turn'
+  | 'retry'
+  | 'fallback'
+  | 'recovery'
+  | 'structured'
+  | 'compaction'
+  | 'title'
+  | 'memory'
+  | 'aside';
 
 /** `retried`: the try failed and another follows. `aborted`: somebody stopped it. */
 export type RequestOutcome = 'done' | 'retried' | 'failed' | 'aborted';

@@ -30,12 +30,19 @@ export type MemoryOperation =
       readonly type: 'update';
       readonly name: string;
       readonly content: string;
+      /** The content that it must still have; `memory-taken` where it has another. */
+      readonly was?: string;
       readonly aliases?: readonly string[];
     }
   | { readonly type: 'rename'; readonly name: string; readonly to: string }
   /** Adds aliases. */
   | { readonly type: 'alias'; readonly name: string; readonly aliases: readonly string[] }
-  | { readonly type: 'remove'; readonly name: string };
+  | { readonly type: 'remove'; readonly name: string; readonly was?: string };
+
+/** What a note is told apart by from what it was before, short enough to be kept for each. */
+export function noteMark({ id, name, content }: Pick<MemoryEntry, 'id' | 'name' | 'content'>): string {
+  return `${id}:${content.length}:${name}`;
+}
 
 export interface MemoryHit {
   readonly entry: MemoryEntry;
@@ -54,6 +61,8 @@ export interface Memory {
   apply(...operations: readonly MemoryOperation[]): Promise<MemoryEntry | undefined>;
   /** Replaces everything by entries that are new, in one step. */
   replace(entries: readonly Omit<MemoryEntry, 'id'>[]): Promise<void>;
+  /** Why parts of it could not be read, in sentences; absent where it is read as a whole or not at all. */
+  faults?(): Promise<readonly string[]>;
   /** Writes what is held, whether or not it changed. */
   checkpoint(): Promise<void>;
 }

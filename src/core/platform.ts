@@ -4,7 +4,7 @@
 import type { Declaration } from './agent.ts';
 import type { CommandInfo } from './command.ts';
 import type { Address, SessionChoice, SessionInfo } from './conversation.ts';
-import type { Event } from './event.ts';
+import type { Event, Trigger } from './event.ts';
 import type { Control } from './extension.ts';
 import type { DocumentContent, ImageContent } from './message.ts';
 import type { Answer } from './question.ts';
@@ -32,6 +32,13 @@ export interface OpenReply {
 export interface Prompt {
   readonly text: string;
   readonly attachments?: readonly (ImageContent | DocumentContent)[];
+  /** Where this run begins, in place of the conversation's own folder. Absolute. */
+  readonly cwd?: string;
+  /** The agent that answers this time in place of the conversation's own, in words only. */
+  readonly guest?: string;
+  /** It is for a model, whatever its first letters say: nobody typed it. */
+  readonly plain?: boolean;
+  readonly trigger?: Trigger;
 }
 
 export interface Platform {
@@ -46,6 +53,13 @@ export interface Platform {
   /** False when the question is no longer open; the first valid answer wins. */
   answer(address: Address, questionId: string, answer: Answer): Promise<boolean>;
   control(address: Address, control: Control): Promise<void>;
+  /**
+   * Closes one conversation; everything acknowledged is on disk when it resolves. A run in flight ends first. `goesOn`: whoever
+   * uses it does not know; what they chose and what they were not told yet is kept for the next opening.
+   */
+  leave(address: Address, how?: { readonly goesOn?: boolean }): Promise<void>;
+  /** How much works in the background of a conversation and would end with it; 0 of one that is not open. Absent where nothing does. */
+  runningJobs?(address: Address): number;
   /** Everything acknowledged is on disk when this resolves. */
   close(): Promise<void>;
 }

@@ -154,3 +154,8 @@ function groupOf(found: readonly unknown[], group: number): string {
   const text = found[group];
   return typeof text === 'string' && typeof found.at(-2) === 'number' && group < found.length - 2 ? text : '';
 }
+
+/** What something in the text looks like, such as `GitHub`; undefined where nothing looks like a secret. */
+export function secretIn(text: string): string | undefined {
+  return SECRET_SHAPES.find(({ pattern }) => text.search(pattern) >= 0)?.name;
+}

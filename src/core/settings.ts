@@ -2,6 +2,8 @@
 // key of a command line means the same, the command line wins.
 
 import type { Effort } from './model.ts';
+import type { PermissionMode, Rule } from './permission.ts';
+import type { SandboxMode } from './sandbox.ts';
 
 export interface Settings {
   readonly model?: string;
@@ -26,6 +28,114 @@ export interface Settings {
   readonly network: NetworkSettings;
   readonly history?: HistorySettings;
   readonly policy: PolicySettings;
+  readonly permissions?: PermissionSettings;
+  /** Language servers, by name. */
+  readonly lsp?: Readonly<Record<string, LspServerSettings>>;
+  readonly web?: WebSettings;
+  readonly browser?: BrowserSettings;
+  /** Other Crabs that tasks may be handed to, by name. */
+  readonly remotes?: Readonly<Record<string, RemoteSettings>>;
+  readonly sandbox?: SandboxSettings;
+  readonly daemon?: DaemonSettings;
+}
+
+/** Of several files, the rules and folders of all hold; the mode is that of the last one that names it. */
+export interface PermissionSettings {
+  readonly mode?: PermissionMode;
+  /** As written and not yet read; each names its file and line. */
+  readonly rules: readonly Rule[];
+  /** Folders that count as the workspace. Absolute. */
+  readonly directories: readonly string[];
+}
+
+/** A language server of one's own, or what differs for a known one of the same name. */
+export interface LspServerSettings {
+  readonly enabled?: boolean;
+  /** The program and its arguments. */
+  readonly command?: readonly string[];
+  /** File name endings, each with the language that the protocol has for it. */
+  readonly extensions?: Readonly<Record<string, string>>;
+  /** Files that mark the root of a project. */
+  readonly rootMarkers?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly initializationOptions?: Readonly<Record<string, unknown>>;
+  /** Started when a file of its own is edited, not only when it is asked something. */
+  readonly startOnEdit?: boolean;
+}
+
+export interface WebSettings {
+  /** Hosts on private addresses that tools may reach: `NAME`, `NAME:PORT`, `*.NAME`, an address, or a block of them. */
+  readonly privateHosts?: readonly string[];
+  /** The search engine, by name. */
+  readonly searchBackend?: string;
+  /** Its address, in place of the one that is known. */
+  readonly searchUrl?: string;
+}
+
+export interface BrowserSettings {
+  /** The program; else the usual ones are looked for. */
+  readonly executable?: string;
+  readonly headless?: boolean;
+  /** The browser's own sandbox for pages. */
+  readonly sandbox?: boolean;
+}
+
+/** How programs are confined; what is not said is as careful as the mode allows. */
+export interface SandboxSettings {
+  readonly mode?: SandboxMode;
+  /** Folders beside the workspace. Absolute. */
+  readonly writable?: readonly string[];
+  /** Files and folders beside those that are hidden anyway. Absolute. */
+  readonly unreadable?: readonly string[];
+  /** Of all else only these, and what a system needs, may be read. Absolute. */
+  readonly readable?: readonly string[];
+  /** The programs, and folders of programs, that may be started. Absolute. */
+  readonly executable?: readonly string[];
+  readonly network?: 'none' | 'all';
+  readonly allowedHosts?: readonly string[];
+  readonly privateHosts?: readonly string[];
+  readonly unixSockets?: boolean;
+  readonly allowLeaving?: boolean;
+  readonly maxFileMib?: number;
+  readonly maxCpuSeconds?: number;
+  readonly maxProcesses?: number;
+  readonly maxMemoryMib?: number;
+  /** The one backend that may be used, by name. */
+  readonly backend?: string;
+  /** Where each key stands that somebody has set, as `FILE:LINE`, by its name in the file. */
+  readonly sources?: Readonly<Record<string, string>>;
+}
+
+/** Of the daemon of this home. */
+export interface DaemonSettings {
+  /** `false`: only the sockets in the home. */
+  readonly tcp?: boolean;
+  readonly host?: string;
+  readonly port?: number;
+  /** Clients that may be connected at once. */
+  readonly maxClients?: number;
+  /** Conversations that nobody uses which stay in memory. */
+  readonly maxLoadedSessions?: number;
+  /** Milliseconds that one of them stays. */
+  readonly idleMs?: number;
+  /** Milliseconds that a question waits when nobody is there to answer it. */
+  readonly questionMs?: number;
+  /** MiB of a log file. */
+  readonly logMib?: number;
+  /** Log files that are kept beside the one in use. */
+  readonly logFiles?: number;
+}
+
+/** Another Crab, and the token for it: in a variable, in a file, or stored by a login. */
+export interface RemoteSettings {
+  /** `wss://…`, or `ws://…` on this machine. */
+  readonly url: string;
+  readonly tokenEnv?: string;
+  readonly tokenFile?: string;
+  /** Whom to ask where nobody is named. */
+  readonly agent?: string;
+  /** The folder there in which a conversation of one's own begins. */
+  readonly cwd?: string;
 }
 
 /** What is kept of files so that runs can be undone. */
@@ -45,6 +155,16 @@ export interface PolicySettings {
   readonly compactAt?: number;
   /** Share of the window from which requests leave out most of old tool results. */
   readonly snipAt?: number;
+  /** A model is asked for a line in the place of each old result that requests leave out as a whole. */
+  readonly tellResults?: boolean;
+  /** In which order `recall` shows what it found. */
+  readonly memoryRanking?: 'words' | 'age' | 'model';
+  /** The system prompt lists what is remembered. */
+  readonly memoryPrompt?: boolean;
+  /** Notes that say the same are merged at the end of a conversation. */
+  readonly memoryConsolidate?: boolean;
+  /** US dollars that doing so may cost each time. */
+  readonly memoryConsolidateUsd?: number;
 }
 
 /** US dollars. */

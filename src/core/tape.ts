@@ -17,7 +17,7 @@ export interface TapeHeader {
   readonly cwd: string;
   readonly agent?: string;
   readonly sender?: string;
-  /** The file that this session was forked from. */
+  /** The file that this session was forked from, or whose agent gave it its task. */
   readonly parentSession?: string;
   /** Where this session was before it was imported. */
   readonly origin?: Origin;
@@ -82,7 +82,17 @@ export interface CompactionBody {
     readonly archiveName?: string;
     /** ISO 8601. */
     readonly archivedAt?: string;
+    readonly carried?: CarriedLines;
   };
+}
+
+/** What every later compaction carries on, in the words that were used, the oldest first. */
+export interface CarriedLines {
+  readonly decisions: readonly string[];
+  /** What the person wants always, or never. */
+  readonly rules: readonly string[];
+  /** What was said to be open; some of it may be done by now. */
+  readonly unfinished: readonly string[];
 }
 
 /** Paths, as the calls named them. */
@@ -192,6 +202,7 @@ export interface NewTape {
   /** A ULID of the caller's choice. */
   readonly id?: string;
   readonly name?: string;
+  readonly parentSession?: string;
 }
 
 /** A session that begins with entries of another. */
@@ -200,7 +211,6 @@ export interface TapeCopy extends NewTape {
   readonly entries: Iterable<Entry>;
   /** By entry; written behind the entries. An empty one takes a label away. */
   readonly labels?: ReadonlyMap<string, string>;
-  readonly parentSession?: string;
   readonly origin?: Origin;
   /** ISO 8601: when the session began, where that was not now. */
   readonly timestamp?: string;
@@ -227,6 +237,14 @@ export interface SessionFilter {
   readonly limit?: number;
   /** Those that were deleted, in place of those that are there. */
   readonly discarded?: boolean;
+}
+
+/** For whoever waits while many sessions are looked at. */
+export interface ListWatch {
+  /** Told as it goes on: sessions looked at so far, of so many. */
+  onProgress?(read: number, all: number): void;
+  /** Ends it: the list rejects with the signal's reason. */
+  readonly signal?: AbortSignal;
 }
 
 /** What is wrong with a line. `torn`: bytes behind the last whole line. */
@@ -298,7 +316,7 @@ export interface Tapes {
   /** The file of the newest session of a folder that no live process holds. */
   latest(agent: string, cwd: string): Promise<string | undefined>;
   /** The last written first. */
-  list(filter?: SessionFilter): Promise<readonly SessionMeta[]>;
+  list(filter?: SessionFilter, watch?: ListWatch): Promise<readonly SessionMeta[]>;
   /** The id of the session that a conversation is at; undefined when it has none. */
   head(address: Address): Promise<string | undefined>;
   /** Durable when it resolves. */

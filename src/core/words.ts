@@ -3,12 +3,6 @@
 // scripts without spaces are cut into pairs of letters, which finds any word of two letters or more. What is ASCII, most
 // of what is ever searched, is scanned by hand: the patterns that define a word take five times as long.
 
-const RUN = /[\p{L}\p{N}\p{M}_$]+/gu;
-const UNSPACED =
-  /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]+/gu;
-/** Where one word of an identifier ends: `aB`, `ABc`, a letter beside a digit, and `_`. */
-const JOINT =
-  /(?<=\p{Ll})(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})|(?<=\p{L})(?=\p{N})|(?<=\p{N})(?=\p{L})|[_$]+/u;
 /** Longer ones are hashes and encoded data: nobody searches for the end of one. */
 const MAX_LENGTH = 64;
 
@@ -20,11 +14,10 @@ const DIGIT = 3;
 const MARK = 4;
 
 const KINDS = Uint8Array.from({ length: 128 }, (_, code) => {
-  const letter = String.fromCharCode(code);
-  if (/[a-z]/.test(letter)) return LOWER;
-  if (/[A-Z]/.test(letter)) return UPPER;
-  if (/[0-9]/.test(letter)) return DIGIT;
-  return /[_$]/.test(letter) ? MARK : OTHER;
+  if (code >= 0x61 && code <= 0x7a) return LOWER;
+  if (code >= 0x41 && code <= 0x5a) return UPPER;
+  if (code >= 0x30 && code <= 0x39) return DIGIT;
+  return code === 0x5f || code === 0x24 ? MARK : OTHER;
 });
 
 /** The words of a text, in order, with repetitions. */
@@ -96,14 +89,35 @@ function kindAt(text: string, at: number): number {
   return KINDS[text.charCodeAt(at)] ?? OTHER;
 }
 
+/** Patterns that name properties of letters: to read them takes a millisecond, and text in ASCII needs none. */
+interface Patterns {
+  readonly run: RegExp;
+  readonly unspaced: RegExp;
+  /** Where one word of an identifier ends: `aB`, `ABc`, a letter beside a digit, and `_`. */
+  readonly joint: RegExp;
+  readonly hasJoint: RegExp;
+}
+
+let read: Patterns | undefined;
+
+function patterns(): Patterns {
+  read ??= {
+    run: /[\p{L}\p{N}\p{M}_$]+/gu,
+    unspaced: /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]+/gu,
+    joint: /(?<=\p{Ll})(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})|(?<=\p{L})(?=\p{N})|(?<=\p{N})(?=\p{L})|[_$]+/u,
+    hasJoint: /[_$]|\p{Ll}\p{Lu}|\p{Lu}\p{Lu}\p{Ll}|\p{L}\p{N}|\p{N}\p{L}/u,
+  };
+  return read;
+}
+
 /** A stretch up to the next ASCII letter that is in no word. */
 function addForeign(text: string, found: string[]): void {
-  for (const [run] of text.normalize('NFKC').matchAll(RUN)) addRun(run, found);
+  for (const [run] of text.normalize('NFKC').matchAll(patterns().run)) addRun(run, found);
 }
 
 function addRun(run: string, found: string[]): void {
   let from = 0;
-  for (const match of run.matchAll(UNSPACED)) {
+  for (const match of run.matchAll(patterns().unspaced)) {
     addWord(run.slice(from, match.index), found);
     addPairs([...match[0]], found);
     from = match.index + match[0].length;
@@ -112,11 +126,12 @@ function addRun(run: string, found: string[]): void {
 }
 
 function addWord(word: string, found: string[]): void {
+  const { joint, hasJoint } = patterns();
   const whole = plain(word.replace(/^[_$]+|[_$]+$/g, ''));
   if (whole === '') return;
   found.push(whole);
-  if (!/[_$]|\p{Ll}\p{Lu}|\p{Lu}\p{Lu}\p{Ll}|\p{L}\p{N}|\p{N}\p{L}/u.test(word)) return;
-  for (const part of word.split(JOINT)) {
+  if (!hasJoint.test(word)) return;
+  for (const part of word.split(joint)) {
     const small = plain(part);
     if (small !== '' && small !== whole) found.push(small);
   }
