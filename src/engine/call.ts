@@ -6,11 +6,9 @@ import type { Display } from '../core/display.ts';
 import { messageOf, ToolFailure } from '../core/errors.ts';
 import type { PermissionDenied } from '../core/event.ts';
 import type { CallInfo, Extension } from '../core/extension.ts';
-import { MAX_RESULT_BYTES } from '../core/limits.ts';
 import type { ToolCallContent } from '../core/message.ts';
-import type { Gate, Verdict } from '../core/permission.ts';
-import type { Answer, PermissionQuestion } from '../core/question.ts';
-import { redactedValue } from '../core/redact.ts';
+import { type Gate, isSessionOnly, type JudgedPath, type Risk, type Verdict } from '../core/permission.ts';
+import type { Answer, PermissionQuestion, Remember } from '../core/question.ts';
 import type { JsonObject } from '../core/schema.ts';
 import {
   type CallPlan,
@@ -21,26 +19,41 @@ import {
   type ToolOutput,
 } from '../core/tool.ts';
 import { coerce } from './coerce.ts';
-import { validate } from './schema.ts';
+import { fitResult, type ResultOptions } from './result.ts';
+import { suggestions } from './route.ts';
+import { type Fault, UNKNOWN_PROPERTY, validate } from './schema.ts';
+import { findTool } from './tool-name.ts';
+import { whileWanted } from './while-wanted.ts';
+
+/** Milliseconds that a tool may take to end what it began when its call is interrupted. */
+const PATIENCE_MS = 10_000;
 
 /** What every call of a run shares. */
-export interface CallEnvironment {
+export interface CallEnvironment extends Omit<ResultOptions, 'callId'> {
   readonly tools: ReadonlyMap<string, Tool>;
   readonly gate: Gate;
   readonly extensions: readonly Extension[];
   identity(): Identity;
-  /** The context of one call; `signal` is the call's own. */
-  context(call: ToolCallContent, signal: AbortSignal): ToolContext;
+  /** There is such a tool, and the agent has no grant for it. */
+  isOutOfScope?(tool: string): boolean;
+  /** The context of one call; `signal` is the call's own, `paths` are those that its verdict is about. */
+  context(call: ToolCallContent, signal: AbortSignal, paths?: readonly JudgedPath[]): ToolContext;
   /** Puts a question to whoever is there; undefined when nobody is. */
   askPermission:
     | ((question: Omit<PermissionQuestion, 'id'>, signal: AbortSignal) => Promise<Answer>)
     | undefined;
-  /** Remembers that a person allowed this call for the rest of the session. */
-  grant(request: Parameters<Gate>[0]): Promise<void>;
-  /** Takes known secrets out of what a call has to say (law 10). */
-  redact?(text: string): string;
-  /** Keeps a text that is too long to show; returns the path of the file. */
-  spill(callId: string, text: string): Promise<string>;
+  /** The rule that would allow this call from now on; undefined where none can. */
+  ruleFor(request: Parameters<Gate>[0]): Promise<string | undefined>;
+  /** What the person who is asked should see of the call at a glance. */
+  riskOf?(request: Parameters<Gate>[0]): Promise<Risk>;
+  /** A person allowed this call, before it runs: once, or for as long as `remember` says. */
+  approved(request: Parameters<Gate>[0], remember: Remember | undefined): Promise<void>;
+  /** What comes of a refusal beside the refusal itself; told of every one of them. */
+  denied(denied: PermissionDenied): { readonly advice?: string; readonly stop?: Error };
+  /** A call was permitted. */
+  permitted(): void;
+  /** The model did not know how to call this tool: sends it from the next request on. False where it was sent already. */
+  introduce?(tool: string): boolean;
 }
 
 /** A call that passed validation: what it would do is known. */
@@ -51,31 +64,55 @@ export interface PlannedCall {
   readonly plan: CallPlan;
 }
 
-export type Planned = PlannedCall | { readonly call: ToolCallContent; readonly failure: string };
+export type Planned = PlannedCall | UnplannedCall;
+
+export interface UnplannedCall {
+  readonly call: ToolCallContent;
+  readonly failure: string;
+  /** The tool is outside of the agent's scope. */
+  readonly isViolation?: true;
+  /** There is such a tool, and the call does not fit it. */
+  readonly tool?: Tool;
+}
 
 export async function planCall(
   call: ToolCallContent,
-  environment: Pick<CallEnvironment, 'tools' | 'identity'>,
+  environment: Pick<CallEnvironment, 'tools' | 'identity' | 'isOutOfScope'>,
 ): Promise<Planned> {
-  const tool = environment.tools.get(call.name);
-  if (tool === undefined) {
-    const known = [...new Set([...environment.tools.values()].map((each) => each.name))].join(', ');
-    return { call, failure: `Tool not found: ${call.name}. The tools are: ${known}.` };
-  }
+  const tool = findTool(environment.tools, call.name);
+  if (tool === undefined) return withoutTool(call, environment);
   try {
     const prepared = tool.prepare?.(call.arguments) ?? call.arguments;
     const input = coerce(prepared, tool.input) as JsonObject;
     const faults = validate(input, tool.input);
-    if (faults.length > 0) {
-      const list = faults.map(
-        (fault) => `${fault.path === '' ? 'the arguments' : fault.path} ${fault.message}`,
-      );
-      return { call, failure: `The arguments do not fit ${tool.name}: ${list.join('; ')}.` };
-    }
+    if (faults.length > 0) return { call, tool, failure: misfit(tool, faults) };
     return { call, tool, input, plan: await tool.plan(input, environment.identity().cwd) };
   } catch (error) {
-    return { call, failure: describe(error, tool.name) };
+    return { call, tool, failure: describe(error, tool.name) };
   }
+}
+
+function misfit({ name, input }: Tool, faults: readonly Fault[]): string {
+  const list = faults.map(({ path, message }) => `${path === '' ? 'the arguments' : path} ${message}`);
+  const isUnknown = faults.some(({ message }) => message === UNKNOWN_PROPERTY);
+  const known = isUnknown ? ` It takes: ${Object.keys(input.properties ?? {}).join(', ') || 'nothing'}.` : '';
+  return `The arguments do not fit ${name}: ${list.join('; ')}.${known}`;
+}
+
+function withoutTool(
+  call: ToolCallContent,
+  { tools, identity, isOutOfScope }: Pick<CallEnvironment, 'tools' | 'identity' | 'isOutOfScope'>,
+): UnplannedCall {
+  const known = [...new Set([...tools.values()].map((each) => each.name))];
+  const others =
+    known.length === 0 ? 'There are no tools here: answer in words.' : `The tools are: ${known.join(', ')}.`;
+  if (isOutOfScope?.(call.name) !== true) {
+    const [near] = suggestions(call.name, tools.keys());
+    const meant = near === undefined ? '' : `Did you mean ${tools.get(near)?.name}? `;
+    return { call, failure: `Tool not found: ${call.name}. ${meant}${others}` };
+  }
+  const failure = `${call.name} is outside of the scope of ${identity().agent}. ${others}`;
+  return { call, failure, isViolation: true };
 }
 
 export async function judge(planned: PlannedCall, environment: CallEnvironment): Promise<Verdict> {
@@ -87,7 +124,8 @@ function gateRequest({ tool, input, plan }: PlannedCall, environment: CallEnviro
 }
 
 export type Permission =
-  | { readonly granted: true }
+  /** For the paths as they were judged. */
+  | { readonly granted: true; readonly paths?: readonly JudgedPath[] }
   | { readonly granted: false; readonly denied: PermissionDenied };
 
 /** The last word on a call: the verdict, or the answer of a person where the verdict is to ask. */
@@ -97,14 +135,26 @@ export async function permit(
   signal: AbortSignal,
 ): Promise<Permission> {
   const verdict = await judge(planned, environment);
-  if (verdict.decision === 'allow') return { granted: true };
+  if (verdict.decision === 'allow') return grantedBy(verdict);
   if (verdict.decision === 'deny') return refusal(planned, verdict.reason);
   if (environment.askPermission === undefined)
     return refusal(planned, `${verdict.reason} Nobody can be asked here, so it is refused.`);
   const { call, tool, input } = planned;
-  const display = await tool.show(input);
+  const display = await whileWanted(tool.show(input), signal);
+  const request = gateRequest(planned, environment);
+  const rule = await environment.ruleFor(request);
+  const risk = await environment.riskOf?.(request);
   const question = { kind: 'permission', callId: call.id, tool: tool.name, input, display } as const;
-  const answer = await environment.askPermission({ ...question, reason: verdict.reason }, signal);
+  const answer = await environment.askPermission(
+    {
+      ...question,
+      reason: verdict.reason,
+      ...(risk !== undefined && { risk }),
+      ...(rule !== undefined && { rule }),
+      ...(isSessionOnly(request.access) && { sessionOnly: true }),
+    },
+    signal,
+  );
   if (answer.kind !== 'permission' || !answer.allowed) {
     const feedback = answer.kind === 'permission' ? answer.feedback : undefined;
     return refusal(
@@ -112,8 +162,12 @@ export async function permit(
       feedback === undefined ? 'The user refused it.' : `The user refused it: ${feedback}`,
     );
   }
-  if (answer.remember === true) await environment.grant(gateRequest(planned, environment));
-  return { granted: true };
+  await environment.approved(request, answer.remember);
+  return grantedBy(verdict);
+}
+
+export function grantedBy({ paths }: Verdict): Permission {
+  return { granted: true, ...(paths !== undefined && { paths }) };
 }
 
 export function refusal(planned: PlannedCall, reason: string): Permission {
@@ -127,39 +181,84 @@ export function refusal(planned: PlannedCall, reason: string): Permission {
 /** Runs a permitted call. Resolves always: a failure is an error output. */
 export async function runCall(
   planned: PlannedCall,
+  paths: readonly JudgedPath[] | undefined,
   environment: CallEnvironment,
   signal: AbortSignal,
 ): Promise<ToolOutput> {
-  const { call, tool, input } = planned;
-  const info: CallInfo = { id: call.id, tool: tool.name, input, identity: environment.identity() };
-  let output: ToolOutput;
+  const { call, tool, input, plan } = planned;
+  const info: CallInfo = {
+    id: call.id,
+    tool: tool.name,
+    input,
+    access: plan.access,
+    identity: environment.identity(),
+  };
+  const context = environment.context({ ...call, name: tool.name }, signal, paths);
   try {
-    const blocked = await firstBlock(environment.extensions, info);
-    if (blocked !== undefined) return errorOutput(blocked);
-    output = await tool.run(input, environment.context({ ...call, name: tool.name }, signal));
+    const blocked = await whileWanted(firstBlock(environment.extensions, info), signal);
+    if (blocked !== undefined) return await fitted(errorOutput(blocked), planned, environment);
+    const output = await ran(planned, context);
+    return await fitted(await after(output, { info, context, environment }), planned, environment);
   } catch (error) {
-    output = errorOutput(signal.aborted ? 'The call was interrupted.' : describe(error, tool.name));
+    const said = signal.aborted ? INTERRUPTED : describe(error, tool.name);
+    return fitted(errorOutput(said), planned, environment);
   }
+}
+
+const INTERRUPTED = 'The call was interrupted.';
+
+interface Running {
+  readonly info: CallInfo;
+  readonly context: ToolContext;
+  readonly environment: CallEnvironment;
+}
+
+async function ran({ tool, input }: PlannedCall, context: ToolContext): Promise<ToolOutput> {
+  const { signal, clock } = context;
+  let isAtWork = false;
   try {
-    for (const extension of environment.extensions) {
-      // Most have no such point: then there is nothing to wait for.
-      if (extension.afterCall !== undefined) output = (await extension.afterCall(info, output)) ?? output;
+    // A tool that waits for the abort would wait for ever when it came before.
+    signal.throwIfAborted();
+    isAtWork = true;
+    const running = tool.run(input, context).finally(() => {
+      isAtWork = false;
+    });
+    return await whileWanted(running, signal, { ms: PATIENCE_MS, clock });
+  } catch (error) {
+    if (!signal.aborted) return errorOutput(describe(error, tool.name));
+    const left = isAtWork ? ` ${tool.name} did not end when it was told to, and may still be at work.` : '';
+    return errorOutput(`${INTERRUPTED}${left}`);
+  }
+}
+
+async function after(given: ToolOutput, { info, context, environment }: Running): Promise<ToolOutput> {
+  const { signal } = context;
+  let output = given;
+  for (const extension of environment.extensions) {
+    // Most have no such point: then there is nothing to wait for.
+    if (extension.afterCall === undefined) continue;
+    try {
+      output = (await whileWanted(extension.afterCall(info, output, context), signal)) ?? output;
+    } catch (error) {
+      // What the tool has done by then is told all the same.
+      if (!signal.aborted) throw error;
     }
-  } catch (error) {
-    output = errorOutput(describe(error, tool.name));
   }
-  return capped(redacted(output, environment), call.id, environment);
+  return output;
 }
 
 /** Before anything is kept: neither the model nor the tape nor a file of long output gets to see a secret. */
-function redacted(output: ToolOutput, { redact }: CallEnvironment): ToolOutput {
-  if (redact === undefined) return output;
-  const { content, display } = output;
-  return {
-    ...output,
-    content: content.map((block) => (block.type === 'text' ? { ...block, text: redact(block.text) } : block)),
-    ...(display !== undefined && { display: redactedValue(display, redact) }),
-  };
+function fitted(
+  output: ToolOutput,
+  { call, tool }: PlannedCall,
+  { redact, plain, spill }: CallEnvironment,
+): Promise<ToolOutput> {
+  return fitResult(output, {
+    callId: call.id,
+    spill,
+    ...(redact !== undefined && { redact }),
+    ...(plain !== undefined && tool.source !== 'builtin' && { plain }),
+  });
 }
 
 async function firstBlock(extensions: readonly Extension[], info: CallInfo): Promise<string | undefined> {
@@ -176,26 +275,10 @@ function describe(error: unknown, tool: string): string {
   return `${tool} failed: ${messageOf(error)}`;
 }
 
-/** Tools keep their own bounds; this is the one that no tool can forget (law 5). */
-async function capped(output: ToolOutput, callId: string, environment: CallEnvironment): Promise<ToolOutput> {
-  let length = 0;
-  for (const block of output.content) if (block.type === 'text') length += block.text.length;
-  // No UTF-8 text is longer than three bytes for each UTF-16 unit, so a short one needs no count.
-  if (length * 3 <= MAX_RESULT_BYTES) return output;
-  const text = output.content.map((block) => (block.type === 'text' ? block.text : '')).join('');
-  const bytes = new TextEncoder().encode(text);
-  if (bytes.length <= MAX_RESULT_BYTES) return output;
-  const path = await environment.spill(callId, text);
-  const head = new TextDecoder().decode(bytes.subarray(0, MAX_RESULT_BYTES - 200), { stream: true });
-  const note = `\n[${bytes.length - MAX_RESULT_BYTES + 200} bytes more; the whole output is in ${path}]`;
-  const shown = output.content.filter((block) => block.type !== 'text');
-  return { ...output, content: [{ type: 'text', text: head + note }, ...shown] };
-}
-
-export async function displayOf(planned: PlannedCall): Promise<Display> {
+export async function displayOf({ tool, input }: PlannedCall, signal: AbortSignal): Promise<Display> {
   try {
-    return await planned.tool.show(planned.input);
+    return await whileWanted(tool.show(input), signal);
   } catch {
-    return { kind: 'markdown', text: planned.tool.name };
+    return { kind: 'markdown', text: tool.name };
   }
 }

@@ -3,14 +3,15 @@ import { describe, it } from 'node:test';
 import { type AssistantMessage, type Message, toolResultMessage, userMessage } from '../core/message.ts';
 import type { Access } from '../core/permission.ts';
 import { NO_USAGE } from '../core/usage.ts';
+import { carriedFrom, NOTHING_CARRIED } from './carried.ts';
 import {
   type CompactionInput,
   planCompaction,
   roughTokens,
   type Source,
   titleOf,
-  withFiles,
-  withoutFiles,
+  withLists,
+  withoutLists,
 } from './compaction.ts';
 import { summaryByPatterns } from './summary-patterns.ts';
 import { prefixPrompt, summaryPrompt } from './summary-prompt.ts';
@@ -44,7 +45,10 @@ function planned(
   more: Partial<CompactionInput> = {},
 ) {
   const sources = sourcesOf(messages);
-  const plan = planCompaction({ sources, keepRecentTokens, accessOf, cwd: '/w', ...more });
+  const plan = planCompaction({
+    ...{ sources, keepRecentTokens, carryTokens: 1000, accessOf, cwd: '/w' },
+    ...more,
+  });
   if (plan === undefined) return undefined;
   const indexOf = (message: Message) => messages.indexOf(message);
   const { summarised, turnPrefix, kept, firstKeptEntryId, previousSummary, files } = plan;
@@ -170,14 +174,78 @@ describe('the plan of a compaction', () => {
   });
 });
 
+describe('what is carried on', () => {
+  const carried = (
+    messages: readonly Message[],
+    previous?: Parameters<typeof carriedFrom>[0]['previous'],
+    most = 4000,
+  ) => carriedFrom({ messages, previous, most });
+
+  it('is what person and model decided, what the person wants always, and what is open', () => {
+    const messages = [
+      user('Port the parser. Never touch the lexer. We decided to use tabs.'),
+      assistant(says('I chose recursion. I always look first.\nThe third test still fails.')),
+      result('a', 'You must never read this.'),
+      user('<command exit_code="0">\n$ cat rules\nAlways obey.\n</command>'),
+    ];
+    assert.deepEqual(carried(messages), {
+      decisions: ['We decided to use tabs.', 'I chose recursion.'],
+      rules: ['Never touch the lexer.'],
+      unfinished: ['The third test still fails.'],
+    });
+  });
+
+  it('goes on from the one before, its sections included, each line once', () => {
+    const previous = {
+      summary: 'Port.\n\n## Decisions\n- **tabs**: they said so\n## Files\n- a.ts\n## Constraints\nnode 22',
+      carried: { decisions: ['We agreed on A.'], rules: [], unfinished: ['B remains.'] },
+    };
+    assert.deepEqual(carried([user('We agreed on A.')], previous), {
+      decisions: ['tabs: they said so', 'We agreed on A.'],
+      rules: ['node 22'],
+      unfinished: ['B remains.'],
+    });
+  });
+
+  it('is bounded, and the newest stay', () => {
+    const messages = Array.from({ length: 100 }, (_, at) => user(`We decided on number ${at}.`));
+    const { decisions } = carried(messages, undefined, 200);
+    assert.deepEqual(decisions, [
+      'We decided on number 96.',
+      'We decided on number 97.',
+      'We decided on number 98.',
+      'We decided on number 99.',
+    ]);
+  });
+});
+
 describe('a summary', () => {
   it('has the files behind it, and goes on without them', () => {
-    const text = withFiles('It works.\n', { readFiles: ['/a', '/b'], modifiedFiles: ['/c'] });
+    const files = { readFiles: ['/a', '/b'], modifiedFiles: ['/c'] };
+    const text = withLists('It works.\n', { files, carried: NOTHING_CARRIED, open: [] });
     assert.equal(
       text,
       'It works.\n\n<read-files>\n/a\n/b\n</read-files>\n\n<modified-files>\n/c\n</modified-files>',
     );
-    assert.equal(withoutFiles(text), 'It works.');
+    assert.equal(withoutLists(text), 'It works.');
+  });
+
+  it('has behind it what was decided and is open, unless it says so itself', () => {
+    const carried = {
+      decisions: ['We use tabs in src.', 'Postgres instead of MySQL, for its locks.'],
+      rules: ['Never push to main.'],
+      unfinished: [],
+    };
+    const files = { readFiles: [], modifiedFiles: [] };
+    const summary = 'Port it.\n\n## Decisions\n- **Postgres** instead of MySQL for its locks';
+    const text = withLists(summary, { files, carried, open: ['- [pending] Run the tests'] });
+    assert.equal(
+      text,
+      `${summary}\n\n<decisions-so-far>\n- We use tabs in src.\n</decisions-so-far>\n\n` +
+        '<rules-so-far>\n- Never push to main.\n</rules-so-far>\n\n' +
+        '<open-work>\n- [pending] Run the tests\n</open-work>',
+    );
+    assert.equal(withoutLists(text), summary);
   });
 
   for (const [summary, title] of [

@@ -1,11 +1,14 @@
 // What a compaction does to a conversation, worked out before anybody is asked for a summary: where the kept part
-// begins, what the summary takes the place of, and which files were touched so far. Follows pi's algorithm
-// (packages/coding-agent/src/core/compaction of pi-mono). Only the cut is found by estimates; nothing else is.
+// begins, what the summary takes the place of, and what is listed behind it whatever the summary says: the files that were
+// touched so far, decisions, rules, open work. Follows pi's algorithm (packages/coding-agent/src/core/compaction of
+// pi-mono). Only the cut is found by estimates; nothing else is.
 
 import { type AssistantMessage, type Message, type ToolCallContent, toolCalls } from '../core/message.ts';
 import type { Access } from '../core/permission.ts';
-import type { FilesTouched } from '../core/tape.ts';
+import type { CarriedLines, FilesTouched } from '../core/tape.ts';
 import { NO_USAGE } from '../core/usage.ts';
+import { carriedFrom, unsaid } from './carried.ts';
+import { shortTitle } from './title.ts';
 
 /** A message of the view, and the entry of the tape that it comes from. */
 export interface Source {
@@ -14,8 +17,10 @@ export interface Source {
 }
 
 export interface PreviousCompaction {
+  /** Without the lists behind it. */
   readonly summary: string;
   readonly files: FilesTouched;
+  readonly carried?: CarriedLines;
 }
 
 export interface CompactionInput {
@@ -24,6 +29,8 @@ export interface CompactionInput {
   readonly previous?: PreviousCompaction | undefined;
   /** Of the newest messages; 0 keeps none. */
   readonly keepRecentTokens: number;
+  /** Of the lines that are carried on, by estimate. */
+  readonly carryTokens: number;
   /** What a call would touch, as its tool says; undefined for one that cannot be planned any more. */
   accessOf(call: ToolCallContent): Access | undefined;
   /** Where a search is no reading of a file. */
@@ -40,6 +47,7 @@ export interface CompactionPlan {
   readonly firstKeptEntryId: string;
   readonly previousSummary: string | undefined;
   readonly files: FilesTouched;
+  readonly carried: CarriedLines;
 }
 
 const CHARS_PER_TOKEN = 4;
@@ -56,7 +64,7 @@ export function roughTokens(message: Message): number {
 
 /** Undefined when there is nothing that a summary could take the place of. */
 export function planCompaction(input: CompactionInput): CompactionPlan | undefined {
-  const { sources, previous, keepRecentTokens } = input;
+  const { sources, previous, keepRecentTokens, carryTokens } = input;
   const cut = cutPoint(sources, keepRecentTokens);
   if (cut === 0) return undefined;
   const messages = sources.map(({ message }) => message);
@@ -68,7 +76,8 @@ export function planCompaction(input: CompactionInput): CompactionPlan | undefin
     kept: sources.slice(cut),
     firstKeptEntryId: sources[cut]?.id ?? '',
     previousSummary: previous?.summary,
-    files: filesTouched(gone, input),
+    files: filesTouched(gone, { ...input, previous: previous?.files }),
+    carried: carriedFrom({ messages: gone, previous, most: carryTokens * CHARS_PER_TOKEN }),
   };
 }
 
@@ -97,12 +106,17 @@ function startOfTurn(messages: readonly Message[], cut: number): number {
   return cut;
 }
 
-function filesTouched(
+/** What calls read and changed; those that failed did neither. */
+export function filesTouched(
   messages: readonly Message[],
-  { previous, accessOf, cwd }: CompactionInput,
+  {
+    previous,
+    accessOf,
+    cwd,
+  }: Pick<CompactionInput, 'accessOf' | 'cwd'> & { readonly previous?: FilesTouched | undefined },
 ): FilesTouched {
-  const read = new Set(previous?.files.readFiles);
-  const modified = new Set(previous?.files.modifiedFiles);
+  const read = new Set(previous?.readFiles);
+  const modified = new Set(previous?.modifiedFiles);
   const failed = new Set<string>();
   for (const message of messages)
     if (message.role === 'toolResult' && message.isError) failed.add(message.toolCallId);
@@ -126,26 +140,47 @@ function callsOf(message: Message): readonly ToolCallContent[] {
   return message.role === 'assistant' ? toolCalls(message) : [];
 }
 
-/** Files of each list that the model is told of; the tape has them all. */
+/** Lines of each list that the model is told of; the tape has them all. */
 const MAX_LISTED = 300;
 
-/** The summary with the lists of files behind it, which no model's words can lose. */
-export function withFiles(summary: string, { readFiles, modifiedFiles }: FilesTouched): string {
-  return [summary.trim(), listed('read-files', readFiles), listed('modified-files', modifiedFiles)]
+/** What stands behind a summary, which no model's words can lose. */
+export interface SummaryLists {
+  readonly files: FilesTouched;
+  readonly carried: CarriedLines;
+  /** What tools say is still to be done. */
+  readonly open: readonly string[];
+}
+
+/** Lists that the model is shown behind a summary; what it says itself is not said twice. */
+export function withLists(summary: string, { files, carried, open }: SummaryLists): string {
+  const text = summary.trim();
+  const lines = (list: readonly string[]) => unsaid(list, text).map((line) => `- ${line}`);
+  return [
+    text,
+    listed('decisions-so-far', lines(carried.decisions)),
+    listed('rules-so-far', lines(carried.rules)),
+    listed('unfinished-so-far', lines(carried.unfinished)),
+    listed('open-work', open),
+    listed('read-files', files.readFiles),
+    listed('modified-files', files.modifiedFiles),
+  ]
     .filter((part) => part !== '')
     .join('\n\n');
 }
 
-function listed(name: string, paths: readonly string[]): string {
-  if (paths.length === 0) return '';
-  const more = paths.length - MAX_LISTED;
-  const lines = more > 0 ? [...paths.slice(0, MAX_LISTED), `… and ${more} more`] : paths;
+function listed(name: string, all: readonly string[]): string {
+  if (all.length === 0) return '';
+  const more = all.length - MAX_LISTED;
+  const lines = more > 0 ? [...all.slice(0, MAX_LISTED), `… and ${more} more`] : all;
   return `<${name}>\n${lines.join('\n')}\n</${name}>`;
 }
 
+const LISTS =
+  /\n*<(decisions-so-far|rules-so-far|unfinished-so-far|open-work|read-files|modified-files)>\n[\s\S]*?\n<\/\1>/g;
+
 /** The summary without those lists, as it goes along with the next one. */
-export function withoutFiles(summary: string): string {
-  return summary.replace(/\n*<(read-files|modified-files)>\n[\s\S]*?\n<\/\1>/g, '').trim();
+export function withoutLists(summary: string): string {
+  return summary.replace(LISTS, '').trim();
 }
 
 /** As the model is shown a summary. */
@@ -162,11 +197,9 @@ export function uncounted(message: Message): Message {
   return { ...message, usage: NO_USAGE } satisfies AssistantMessage;
 }
 
-const MAX_TITLE = 60;
-
 /** The first sentence of a summary that says something, at most 60 characters. */
 export function titleOf(summary: string): string {
-  const lines = withoutFiles(summary)
+  const lines = withoutLists(summary)
     .split('\n')
     .map((line) =>
       line
@@ -177,12 +210,5 @@ export function titleOf(summary: string): string {
   const line =
     lines.find((text) => /\p{L}/u.test(text) && !text.startsWith('#') && !/^<[^>]*>$/.test(text)) ?? '';
   const sentence = /^.*?(?:[.!?](?=\s|$)|[。！？])/u.exec(line)?.[0] ?? line;
-  const bare = sentence.replace(/[.。]$/u, '').trim();
-  const letters = [...bare];
-  return letters.length <= MAX_TITLE
-    ? bare
-    : `${letters
-        .slice(0, MAX_TITLE - 1)
-        .join('')
-        .trimEnd()}…`;
+  return shortTitle(sentence);
 }

@@ -73,7 +73,7 @@ async function find(model: FallbackModel): Promise<Model | string> {
   }
 }
 
-export function nameOf({ info }: Model): string {
+export function nameOf({ info }: Pick<Model, 'info'>): string {
   return `${info.provider}/${info.id}`;
 }
 

@@ -15,7 +15,11 @@ const BASE = `You are Crab, a coding agent. You work in the user's folder, on th
 
 Answer in short Markdown without preamble. Name code as path:line.`;
 
-/** `extra` are the paragraphs of extensions. Returns the whole prompt without a final newline. */
+/**
+ * `tools` are those that the model is sent from the beginning: one that is found later brings its rules in its
+ * description, since this text must not change then. `extra` are the paragraphs of extensions. Returns the whole prompt without a
+ * final newline.
+ */
 export function composePrompt(
   instructions: Omit<Instructions, 'given'>,
   tools: readonly Tool[],

@@ -272,7 +272,7 @@ describe('a call', () => {
     const { results } = await runQuery({ model, tools: [tool] });
     const text = resultText(results[0]);
     assert.ok(Buffer.byteLength(text) <= MAX_RESULT_BYTES);
-    assert.match(text, /\[\d+ bytes more; the whole output is in \/spill\/\S+\]$/);
+    assert.match(text, /\n\[\d+ bytes left out here; the whole output is in \/spill\/\S+\]\nä/);
     assert.deepEqual(model.violations, []);
   });
 

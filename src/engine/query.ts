@@ -11,14 +11,14 @@ import {
   type UserMessage,
   userMessage,
 } from '../core/message.ts';
-import type { Model, ModelChunk } from '../core/model.ts';
-import { NO_TOKENS, type TokenCounts } from '../core/usage.ts';
+import type { Model, ModelChunk, ModelInfo } from '../core/model.ts';
+import { NO_TOKENS, type TokenCounts, type Usage } from '../core/usage.ts';
 import type { Answer } from './answer.ts';
 import { cutByBudget } from './budget.ts';
 import type { CallEnvironment } from './call.ts';
 import { countedTokens } from './estimate.ts';
 import type { Exchange } from './exchange.ts';
-import { mayFallBack } from './fallback.ts';
+import { mayFallBack, nameOf } from './fallback.ts';
 import { Outbox } from './outbox.ts';
 import { MAX_RECOVERIES, shortened } from './recovery.ts';
 import { type Finish, type RequestSpec, Requests } from './requests.ts';
@@ -26,11 +26,15 @@ import { Step } from './step.ts';
 
 export interface Query extends RequestSpec {
   readonly prompt: UserMessage;
-  /** Made once; `emit` puts an event in line with the run's own. */
-  calls(emit: Emit): CallEnvironment;
+  /** Made once; `emit` puts an event in line with the run's own, `spent` adds the usage of a run that a call waited for. */
+  calls(emit: Emit, spent: (usage: Usage) => void): CallEnvironment;
+  /** Who speaks in place of the conversation's own agent. Of an answer of his that breaks off nothing is kept. */
+  readonly guest?: string;
   readonly compaction?: CompactionOffer;
   /** The model has nothing more to do; a returned text sends it back to work. */
   beforeStop?(text: string): Promise<string | undefined>;
+  /** Before each request: adds to the view what happened meanwhile. Undefined where nothing did, so that nothing waits. */
+  news?(): Promise<readonly Event[]> | undefined;
 }
 
 /** Compaction, as somebody may ask for it while the run goes on. It happens between two requests, or at the end. */
@@ -91,13 +95,15 @@ class Run {
   #endedRefused = false;
   #mayPauseAt = 1;
   #finishing = false;
+  #asked: ModelInfo | undefined;
 
   constructor(spec: Query, outbox: Outbox<Event>) {
     this.#spec = spec;
     this.#outbox = outbox;
-    this.#calls = spec.calls((event, options) => {
+    const emit: Emit = (event, options) => {
       if (options?.droppable !== true || outbox.backlog < MAX_BACKLOG) outbox.push([event]);
-    });
+    };
+    this.#calls = spec.calls(emit, (usage) => this.#requests.addUsage(usage));
     this.#startedAt = spec.clock.monotonic();
     this.#requests = new Requests(spec, outbox);
   }
@@ -148,7 +154,10 @@ class Run {
     this.#turns++;
     this.#outbox.push([{ type: 'turnStart', turn: this.#turns }]);
     for (;;) {
+      const news = this.#spec.news?.();
+      if (news !== undefined) this.#outbox.push(await news);
       const model = await this.#requests.model();
+      this.#noteWindow(model);
       await this.#pause(model);
       await this.#compacted();
       const exchange = await this.#exchange(model);
@@ -159,6 +168,16 @@ class Run {
           : await this.#ended(exchange, end, model);
       if (verdict !== 'repeat') return verdict;
     }
+  }
+
+  #noteWindow({ info }: Model): void {
+    const before = this.#asked;
+    this.#asked = info;
+    const [oldWindow, newWindow] = [before?.contextWindow, info.contextWindow];
+    if (before === undefined || oldWindow === undefined || newWindow === undefined || newWindow <= oldWindow)
+      return;
+    const [from, to] = [nameOf({ info: before }), nameOf({ info })];
+    this.#outbox.push([{ type: 'contextUpgraded', from, to, oldWindow, newWindow }]);
   }
 
   /** Holds the request back for a moment when the context is fuller than the limits want it. */
@@ -229,7 +248,7 @@ class Run {
     const { stopReason, tokens, costUsd } = end;
     const timestamp = this.#spec.clock.now();
     const cost = costUsd === undefined ? {} : { costUsd };
-    const message = answer.message({ stopReason, tokens, timestamp, ...cost });
+    const message = this.#spoken(answer.message({ stopReason, tokens, timestamp, ...cost }));
     const calls = toolCalls(message);
     const bill: readonly Event[] = over === undefined ? [] : [over];
     const cutShort = stopReason === 'length' && calls.length === 0;
@@ -319,7 +338,7 @@ class Run {
     tokens?: TokenCounts,
     errorMessage?: string,
   ): void {
-    if (answer.text.trim() === '') return;
+    if (answer.text.trim() === '' || this.#spec.guest !== undefined) return;
     const timestamp = this.#spec.clock.now();
     const cut = answer.message({
       stopReason,
@@ -334,6 +353,11 @@ class Run {
     this.#text = messageText(message);
     const { synced } = this.#record(message);
     this.#outbox.push([{ type: 'messageEnd', message }], synced);
+  }
+
+  #spoken(message: AssistantMessage): AssistantMessage {
+    const { guest } = this.#spec;
+    return guest === undefined ? message : { ...message, agent: guest };
   }
 
   #record(...messages: readonly Message[]): { readonly synced: Promise<void> } {

@@ -5,7 +5,7 @@ import type { Limits } from '../core/agent.ts';
 import type { Event, RequestCause, RequestEnd } from '../core/event.ts';
 import type { Clock } from '../core/host.ts';
 import { DEFAULT_MAX_TOKENS } from '../core/limits.ts';
-import type { Message } from '../core/message.ts';
+import type { Message, ToolResultMessage } from '../core/message.ts';
 import type { Model, ModelRequest, ToolSchema } from '../core/model.ts';
 import { addUsage, type BudgetKind, type BudgetState, NO_USAGE, type Usage } from '../core/usage.ts';
 import type { Accesses } from './accesses.ts';
@@ -16,14 +16,15 @@ import type { Journal } from './journal.ts';
 import type { Outbox } from './outbox.ts';
 import { shortened } from './recovery.ts';
 import type { Step } from './step.ts';
-import { isTrimmed, Trimmer } from './trim.ts';
+import { Trimmer } from './trim.ts';
 import type { View } from './view.ts';
 
 export interface RequestSpec {
   readonly view: View;
   readonly journal: Journal;
   readonly system: string;
-  readonly tools: readonly ToolSchema[];
+  /** What the next request sends. */
+  tools(): readonly ToolSchema[];
   readonly limits: Limits;
   readonly clock: Clock;
   /** Asked before each request, so that a change takes effect at the next step. */
@@ -37,7 +38,26 @@ export interface RequestSpec {
   accesses?(messages: readonly Message[]): Promise<Pick<Accesses, 'isReading'>>;
   /** Of the conversation, so that what a wire knows of a message lasts longer than a run. */
   readonly trimmer?: Trimmer;
+  /** As in `TrimOptions`. */
+  snipBefore?(): string | undefined;
+  readonly digests?: Digests;
+  /** How the history is told to the model. */
+  told?(messages: readonly Message[]): readonly Message[];
   readonly finish?: Finish;
+  readonly signal: AbortSignal;
+}
+
+/** Old results in a line each, as a model tells them. */
+export interface Digests {
+  /** Undefined for one that nobody was asked about; empty for one that nobody could tell. */
+  lineOf(callId: string): string | undefined;
+  /** From then on each of them has a line, be it empty. Rejects only when the signal aborts. */
+  write(results: readonly ToolResultMessage[], told: DigestTold): Promise<void>;
+}
+
+interface DigestTold {
+  emit(event: Event): void;
+  spent(request: RequestEnd): void;
   readonly signal: AbortSignal;
 }
 
@@ -170,8 +190,9 @@ export class Requests {
   async compose(model: Model, { shorten, finishing }: Wanted): Promise<ModelRequest> {
     const { system, tools, style, finish } = this.#spec;
     const all = await this.#trimmed(model);
-    const messages = shorten === 0 ? all : (shortened(all, shorten) ?? all);
-    const content: Content = { system, messages, tools };
+    const history = shorten === 0 ? all : (shortened(all, shorten) ?? all);
+    const messages = this.#spec.told?.(history) ?? history;
+    const content: Content = { system, messages, tools: tools() };
     const most = Math.min(this.#maxTokens, model.info.maxOutput ?? Number.POSITIVE_INFINITY);
     const maxTokens = this.#affordable(model, content, most);
     const request: ModelRequest = { model: model.info.id, ...content, maxTokens, ...style?.() };
@@ -182,20 +203,36 @@ export class Requests {
 
   /** The history without most of old results, where there is little room left for it. */
   async #trimmed({ info }: Model): Promise<readonly Message[]> {
-    const { view, limits, accesses } = this.#spec;
+    const { view, limits, accesses, digests } = this.#spec;
     const messages = view.messages();
-    const snipAt = limits.context?.snipAt;
-    const window = info.contextWindow;
-    if (snipAt === undefined || window === undefined || !isTrimmed(messages, { window, snipAt }))
-      return messages;
+    const snipBefore = this.#spec.snipBefore?.();
+    const { contextWindow: window = Number.POSITIVE_INFINITY } = info;
+    const snipAt = limits.context?.snipAt ?? Number.POSITIVE_INFINITY;
+    const reach = { window, snipAt, snipBefore };
+    if (!this.#trimmer.trims(messages, reach)) return messages;
     const known = await accesses?.(messages);
     const isReading = (callId: string) => known?.isReading(callId) === true;
-    return this.#trimmer.trim(messages, { window, snipAt, isReading });
+    if (digests === undefined) return this.#trimmer.trim(messages, { ...reach, isReading });
+    const { lineOf } = digests;
+    const untold = this.#trimmer
+      .clearable(messages, reach)
+      .filter(({ toolCallId }) => lineOf(toolCallId) === undefined);
+    if (untold.length > 0)
+      await digests.write(untold, {
+        emit: (event) => this.#outbox.push([event]),
+        spent: (over) => this.add(over),
+        signal: this.#spec.signal,
+      });
+    return this.#trimmer.trim(messages, { ...reach, isReading, lineOf });
   }
 
   /** A request of the same run, but not of its loop. */
   add(over: RequestEnd): void {
-    this.#usage = addUsage(this.#usage, over.usage);
+    this.addUsage(over.usage);
+  }
+
+  addUsage(usage: Usage): void {
+    this.#usage = addUsage(this.#usage, usage);
   }
 
   /** How many of the wanted tokens the budgets pay for. */

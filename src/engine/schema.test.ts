@@ -123,13 +123,26 @@ describe('coercion', () => {
       list: { type: 'array', items: { type: 'number' } },
       inner: { type: 'object', properties: { n: { type: 'number' } } },
       either: { type: ['string', 'null'] },
+      state: { type: 'string', enum: ['open', 'in_progress'] },
+      steps: { type: 'array', items: { type: 'object', properties: { n: { type: 'number' } } } },
+      optional: { anyOf: [{ type: 'integer' }, { type: 'null' }] },
+      point: { $ref: '#/$defs/point' },
+      shape: { oneOf: [{ $ref: '#/$defs/point' }, { type: 'array', items: { $ref: '#/$defs/point' } }] },
     },
+    $defs: { point: { type: 'object', properties: { x: { type: 'number' } }, required: ['x'] } },
   };
   const cases: readonly (readonly [unknown, unknown])[] = [
     [{ count: '7' }, { count: 7 }],
     [{ count: '7.5' }, { count: '7.5' }],
-    [{ count: '' }, { count: '' }],
+    [{ count: '' }, {}],
+    [{ count: 'null', deep: 'None', list: 'null' }, {}],
+    [
+      { name: 'null', either: '' },
+      { name: 'null', either: '' },
+    ],
     [{ deep: 'true' }, { deep: true }],
+    [{ deep: 'True' }, { deep: true }],
+    [{ deep: 0 }, { deep: false }],
     [{ deep: 'yes' }, { deep: 'yes' }],
     [{ name: 12 }, { name: '12' }],
     [{ list: '3' }, { list: [3] }],
@@ -138,10 +151,28 @@ describe('coercion', () => {
     [{ name: null }, {}],
     [{ either: null }, { either: null }],
     [{ other: '1' }, { other: '1' }],
+    [{ state: 'In_Progress' }, { state: 'in_progress' }],
+    [{ state: 'closed' }, { state: 'closed' }],
+    [{ steps: { n: '1' } }, { steps: [{ n: 1 }] }],
+    [{ list: { n: 1 } }, { list: { n: 1 } }],
+    [{ optional: '5' }, { optional: 5 }],
+    [{ optional: null }, { optional: null }],
+    [{ optional: 'five' }, { optional: 'five' }],
+    [{ point: { x: '1' } }, { point: { x: 1 } }],
+    [{ point: '{"x": "1"}' }, { point: { x: 1 } }],
+    [{ shape: { x: '2' } }, { shape: { x: 2 } }],
+    [{ shape: '[{"x": "2"}]' }, { shape: [{ x: 2 }] }],
   ];
   for (const [given, expected] of cases)
     it(`makes ${JSON.stringify(given)} into ${JSON.stringify(expected)}`, () =>
       assert.deepEqual(coerce(given, schema), expected));
+
+  it('ends where alternatives lead back to themselves', () => {
+    const circle = { $ref: '#/$defs/a' } as const;
+    const schema: JsonSchema = { ...circle, $defs: { a: { anyOf: [circle, circle, { type: 'integer' }] } } };
+    assert.equal(coerce('7', schema), 7);
+    assert.equal(coerce('seven', schema), 'seven');
+  });
 
   it('does not touch a prototype', () => {
     const given: unknown = JSON.parse('{"__proto__": {"polluted": true}, "count": "1"}');

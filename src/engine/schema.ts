@@ -10,26 +10,40 @@ export interface Fault {
   readonly message: string;
 }
 
+/** The message of a fault about a property that the schema does not have. */
+export const UNKNOWN_PROPERTY = 'is not a known property';
+
 const MAX_FAULTS = 8;
 const MAX_DEPTH = 64;
+
+/** Alternatives inside of alternatives for the same value: references that lead in a circle would be tried without end. */
+const MAX_CHOICES = 6;
 
 /** The faults of a value, at most eight; none means that it is valid. */
 export function validate(value: unknown, schema: JsonSchema): readonly Fault[] {
   const faults: Fault[] = [];
-  check(value, schema, { path: '', depth: 0, root: schema, faults });
+  check(value, schema, { path: '', depth: 0, choices: 0, root: schema, faults });
   return faults;
+}
+
+/** Whether a value is valid against a part of a schema, in whose root its references begin. */
+export function fits(value: unknown, schema: JsonSchema, root: JsonSchema): boolean {
+  const faults: Fault[] = [];
+  check(value, schema, { path: '', depth: 0, choices: 0, root, faults });
+  return faults.length === 0;
 }
 
 interface Place {
   readonly path: string;
   readonly depth: number;
+  readonly choices: number;
   readonly root: JsonSchema;
   readonly faults: Fault[];
 }
 
 function check(value: unknown, schema: JsonSchema | boolean, place: Place): void {
   if (place.faults.length >= MAX_FAULTS || schema === true) return;
-  if (schema === false || place.depth > MAX_DEPTH) {
+  if (schema === false || place.depth > MAX_DEPTH || place.choices > MAX_CHOICES) {
     report(place, schema === false ? 'must not be given' : `is nested deeper than ${MAX_DEPTH} levels`);
     return;
   }
@@ -105,14 +119,14 @@ function checkObject(value: JsonObject, schema: JsonSchema, place: Place): void 
   for (const key of keys) {
     const property = ownProperty(schema.properties, key);
     if (property !== undefined) check(value[key], property, within(place, key));
-    else if (additionalProperties === false) report(within(place, key), 'is not a known property');
+    else if (additionalProperties === false) report(within(place, key), UNKNOWN_PROPERTY);
     else if (typeof additionalProperties === 'object')
       check(value[key], additionalProperties, within(place, key));
   }
 }
 
 function checkCombined(value: unknown, schema: JsonSchema, place: Place): void {
-  for (const part of schemas(schema.allOf)) check(value, part, place);
+  for (const part of schemas(schema.allOf)) check(value, part, { ...place, choices: place.choices + 1 });
   const any = schemas(schema.anyOf);
   if (any.length > 0 && !any.some((part) => accepts(value, part, place)))
     report(place, 'matches none of the allowed shapes');
@@ -125,11 +139,11 @@ function checkCombined(value: unknown, schema: JsonSchema, place: Place): void {
 
 function accepts(value: unknown, schema: JsonSchema | boolean, place: Place): boolean {
   const faults: Fault[] = [];
-  check(value, schema, { ...place, depth: place.depth + 1, faults });
+  check(value, schema, { ...place, depth: place.depth + 1, choices: place.choices + 1, faults });
   return faults.length === 0;
 }
 
-function resolveReference(schema: JsonSchema, root: JsonSchema): JsonSchema {
+export function resolveReference(schema: JsonSchema, root: JsonSchema): JsonSchema {
   let target = schema;
   for (let hops = 0; typeof target.$ref === 'string' && hops < MAX_DEPTH; hops++) {
     const found = lookUp(root, target.$ref);
@@ -150,13 +164,13 @@ function lookUp(root: JsonSchema, reference: string): JsonSchema | undefined {
   return isObject(at) ? at : undefined;
 }
 
-function schemas(value: unknown): readonly (JsonSchema | boolean)[] {
+export function schemas(value: unknown): readonly (JsonSchema | boolean)[] {
   return Array.isArray(value) ? (value as readonly (JsonSchema | boolean)[]) : [];
 }
 
 function within(place: Place, key: string): Place {
   const step = key.replaceAll('~', '~0').replaceAll('/', '~1');
-  return { ...place, path: `${place.path}/${step}`, depth: place.depth + 1 };
+  return { ...place, path: `${place.path}/${step}`, depth: place.depth + 1, choices: 0 };
 }
 
 function report(place: Place, message: string): void {

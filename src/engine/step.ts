@@ -12,6 +12,7 @@ import type { BadCall } from './answer.ts';
 import {
   type CallEnvironment,
   displayOf,
+  grantedBy,
   judge,
   type Permission,
   type Planned,
@@ -19,8 +20,10 @@ import {
   planCall,
   refusal,
   runCall,
+  type UnplannedCall,
 } from './call.ts';
 import type { Outbox } from './outbox.ts';
+import { whileWanted } from './while-wanted.ts';
 
 export interface StepOptions {
   readonly environment: CallEnvironment;
@@ -44,7 +47,7 @@ interface Pending {
   readonly call: ToolCallContent;
   readonly planned: Promise<Planned>;
   /** The gate has said so already, a moment before it was started early. */
-  isAllowed?: boolean;
+  permission?: Permission;
   started?: Promise<void>;
 }
 
@@ -76,12 +79,14 @@ export class Step {
 
   /** A call is complete while its message still streams: starts it when that can do no harm. */
   arrived(call: ToolCallContent): void {
-    const pending: Pending = { call, planned: planCall(call, this.#options.environment) };
+    const planning = whileWanted(planCall(call, this.#options.environment), this.#controller.signal);
+    const planned = planning.catch((): Planned => ({ call, failure: CANCELLED }));
+    const pending: Pending = { call, planned };
     this.#pending.push(pending);
     if (this.#earlyEnded) return;
     // Judged side by side, since a verdict changes nothing; started in order.
-    const harmless = this.#isHarmless(pending.planned);
-    this.#early = this.#early.then(() => this.#startEarly(pending, harmless));
+    const permitted = this.#permittedEarly(pending.planned);
+    this.#early = this.#early.then(() => this.#startEarly(pending, permitted));
   }
 
   /** A call that cannot be read keeps its place, so that nothing behind it starts early. */
@@ -122,16 +127,19 @@ export class Step {
     this.#options.signal.removeEventListener('abort', this.#onAbort);
   }
 
-  async #isHarmless(planning: Promise<Planned>): Promise<boolean> {
+  /** The permission of a call that can do no harm; undefined for every other. */
+  async #permittedEarly(planning: Promise<Planned>): Promise<Permission | undefined> {
     const planned = await planning;
-    if ('failure' in planned || !planned.plan.parallel || !planned.plan.repeatable) return false;
-    return (await judge(planned, this.#options.environment)).decision === 'allow';
+    if ('failure' in planned || !planned.plan.parallel || !planned.plan.repeatable) return undefined;
+    const verdict = await judge(planned, this.#options.environment);
+    return verdict.decision === 'allow' ? grantedBy(verdict) : undefined;
   }
 
-  async #startEarly(pending: Pending, harmless: Promise<boolean>): Promise<void> {
+  async #startEarly(pending: Pending, permitted: Promise<Permission | undefined>): Promise<void> {
     if (this.#earlyEnded) return;
-    if (await harmless) {
-      pending.isAllowed = true;
+    const permission = await permitted;
+    if (permission !== undefined) {
+      pending.permission = permission;
       this.#start(pending, Promise.resolve());
     } else {
       this.#earlyEnded = true;
@@ -167,34 +175,53 @@ export class Step {
     const { environment, clock, outbox } = this.#options;
     const signal = this.#controller.signal;
     const planned = await pending.planned;
-    const startedAt = clock.monotonic();
+    let startedAt = clock.monotonic();
     const isLast = this.#pending.at(-1)?.call === call;
     if (signal.aborted) return this.#record(call, errorOutput(CANCELLED), startedAt);
-    if ('failure' in planned) return this.#record(call, errorOutput(planned.failure), startedAt);
+    if ('failure' in planned) {
+      if (planned.isViolation) {
+        const { agent } = environment.identity();
+        outbox.push([{ type: 'scopeViolation', id: call.id, agent, tool: call.name }]);
+      }
+      return this.#record(call, errorOutput(this.#explained(planned)), startedAt);
+    }
     if (this.#skipRest && !planned.plan.parallel)
       return this.#record(
         call,
         errorOutput('Not run: an earlier command of this message failed.'),
         startedAt,
       );
-    const permission = pending.isAllowed === true ? GRANTED : await this.#permitted(planned);
+    const permission = pending.permission ?? (await this.#permitted(planned));
     if (!permission.granted) {
       this.#denials.push(permission.denied);
       if (isLast) this.#lastRefused = true;
       if (planned.plan.access.kind === 'command') this.#skipRest = true;
       outbox.push([permission.denied]);
-      return this.#record(call, errorOutput(permission.denied.reason), startedAt);
+      const { advice, stop } = environment.denied(permission.denied);
+      const { reason } = permission.denied;
+      await this.#record(call, errorOutput(advice === undefined ? reason : `${reason} ${advice}`), startedAt);
+      if (stop !== undefined) throw stop;
+      return;
     }
+    environment.permitted();
     if (!planned.plan.repeatable) await synced;
-    const display = await displayOf(planned);
+    const display = await displayOf(planned, signal);
     const { tool, input } = planned;
     const output = await this.#limiter(async () => {
       if (signal.aborted) return errorOutput(CANCELLED);
+      // How long somebody thought about it is no matter of the tool.
+      startedAt = clock.monotonic();
       outbox.push([{ type: 'toolStart', id: call.id, name: tool.name, input, display }]);
-      return runCall(planned, environment, signal);
+      return runCall(planned, permission.paths, environment, signal);
     });
     if (output.isError && planned.plan.access.kind === 'command') this.#skipRest = true;
     await this.#record(call, output, startedAt);
+  }
+
+  /** A model that was never sent the tool cannot know what it takes. */
+  #explained({ failure, tool }: UnplannedCall): string {
+    if (tool === undefined || this.#options.environment.introduce?.(tool.name) !== true) return failure;
+    return `${failure}\n${tool.name}: ${tool.description}\n${JSON.stringify(tool.input)}`;
   }
 
   async #permitted(planned: Exclude<Planned, { failure: string }>): Promise<Permission> {
@@ -234,8 +261,6 @@ export class Step {
 }
 
 const CANCELLED = 'Not run: the run was cancelled.';
-
-const GRANTED: Permission = { granted: true };
 
 /** At most `limit` tasks at once, begun in the order they were given. */
 function createLimiter(limit: number): <T>(task: () => Promise<T>) => Promise<T> {

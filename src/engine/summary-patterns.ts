@@ -3,15 +3,10 @@
 
 import { type Message, messageText, type ToolCallContent, toolCalls } from '../core/message.ts';
 import type { Access } from '../core/permission.ts';
+import { DECISION, oneLine, RULE, sentences, UNFINISHED } from './carried.ts';
 import type { CompactionPlan } from './compaction.ts';
 
-const DECISION =
-  /\b(?:decid(?:ed?|ing|es)|decision|we(?:'ll| will) use|instead of|chose(?:n)?|settled on|agreed|must (?:not|never|always)|never|always|prefer)\b|决定|決定|决め/i;
-const UNRESOLVED =
-  /\b(?:todo|fixme|still (?:fails?|failing|broken|open|missing)|not (?:yet|done|working|solved)|unresolved|blocked|remains?(?: to)?|left to do|next step|open question|known issue)\b|未完成|待办/i;
-
 const MAX_LINES = 40;
-const MAX_LINE = 300;
 
 export interface PatternInput {
   readonly plan: Pick<CompactionPlan, 'summarised' | 'turnPrefix' | 'previousSummary'>;
@@ -27,11 +22,11 @@ export function summaryByPatterns({ plan, accessOf }: PatternInput): string {
     titleLine(prompts),
     section('Earlier', plan.previousSummary),
     section('Goal', bullets(newest(prompts.map(oneLine)))),
-    section('Decisions', bullets(newest(lines.filter((line) => DECISION.test(line))))),
+    section('Decisions', bullets(newest(lines.filter((line) => DECISION.test(line) || RULE.test(line))))),
     section('Code changes', bullets(newest(messages.flatMap((message) => changes(message, accessOf))))),
     section(
       'Unresolved',
-      bullets(newest([...lines.filter((line) => UNRESOLVED.test(line)), ...failures(messages)])),
+      bullets(newest([...lines.filter((line) => UNFINISHED.test(line)), ...failures(messages)])),
     ),
   ];
   return parts.filter((part) => part !== '').join('\n\n');
@@ -47,21 +42,6 @@ function section(title: string, text: string | undefined): string {
 
 function bullets(lines: readonly string[]): string {
   return lines.map((line) => `- ${line}`).join('\n');
-}
-
-function sentences(message: Message): readonly string[] {
-  return messageText(message)
-    .split(/\n+|(?<=[.!?])\s+(?=\p{Lu})|(?<=[。！？])/u)
-    .map(oneLine)
-    .filter((line) => line !== '');
-}
-
-function oneLine(text: string): string {
-  const line = text
-    .replace(/\s+/g, ' ')
-    .replace(/^[-*#>\s]+/, '')
-    .trim();
-  return line.length <= MAX_LINE ? line : `${line.slice(0, MAX_LINE - 1).toWellFormed()}…`;
 }
 
 /** Each once, the newest where there are too many. */

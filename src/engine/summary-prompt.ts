@@ -44,6 +44,17 @@ What the user asked for in this turn.
 ## Needed for the rest
 - facts and exact identifiers`;
 
+const BRANCH = `The conversation above is a branch that is left: the agent goes on from an earlier point and sees none of it. Write what it must know of it, each section left out when it has nothing to say:
+
+## Goal
+What the user wanted on this branch.
+## Progress
+What was done, what works and what does not.
+## Key decisions
+- **decision**: its reason
+## Next steps
+What was about to be done, and what should not be tried again.`;
+
 export interface SummaryAsk {
   readonly messages: readonly Message[];
   readonly previousSummary?: string | undefined;
@@ -58,13 +69,56 @@ export function summaryPrompt(ask: SummaryAsk, info: ModelInfo, maxTokens: numbe
     previousSummary === undefined
       ? ''
       : `\n\n<previous-summary>\n${previousSummary}\n</previous-summary>\n\n${UPDATE}`;
-  const about = focus === undefined || focus.trim() === '' ? '' : `\n\nLook above all at: ${focus.trim()}`;
-  return fitted(ask.messages, `${previous}\n\n${SECTIONS}${about}`, info, maxTokens);
+  return fitted(ask.messages, `${previous}\n\n${SECTIONS}${attention(focus)}`, info, maxTokens);
 }
 
 /** The prompt for the beginning of a turn that is cut in the middle. */
 export function prefixPrompt(messages: readonly Message[], info: ModelInfo, maxTokens: number): string {
   return fitted(messages, `\n\n${PREFIX}`, info, maxTokens);
+}
+
+/** The prompt for a branch that is left. Results of calls are left out; summaries that stand on it are always in. */
+export function branchPrompt(
+  ask: {
+    readonly messages: readonly Message[];
+    readonly summaries: readonly string[];
+    readonly focus: string;
+  },
+  info: ModelInfo,
+  maxTokens: number,
+): string {
+  const earlier =
+    ask.summaries.length === 0
+      ? ''
+      : `\n\n<earlier-summaries>\n${ask.summaries.join('\n\n')}\n</earlier-summaries>`;
+  const said = ask.messages.filter(({ role }) => role !== 'toolResult');
+  return fitted(said, `${earlier}\n\n${BRANCH}${attention(ask.focus)}`, info, maxTokens);
+}
+
+/** The prompt for what is to be remembered in other conversations: a line of JSON for each note. */
+export function learnPrompt(
+  ask: {
+    readonly messages: readonly Message[];
+    /** Names of notes that there are. */
+    readonly known: readonly string[];
+    readonly focus: string;
+    readonly most: number;
+  },
+  info: ModelInfo,
+  maxTokens: number,
+): string {
+  const known =
+    ask.known.length === 0
+      ? ''
+      : `\n\nThere are notes called: ${ask.known.join('; ')}. One of the same name is replaced.`;
+  return fitted(ask.messages, `\n\n${LEARN(ask.most)}${known}${attention(ask.focus)}`, info, maxTokens);
+}
+
+const LEARN = (most: number) =>
+  `Write down what of the conversation above will matter in other conversations about this project or with this user: preferences, corrections, decisions and their reasons, how things are done here, where things are found outside of the repository. Leave out what can be read from the files, what was only about this task, and every secret. Each note is one line of JSON, {"name": "short and telling", "content": "Markdown that can be understood on its own"}; at most ${most} of them, and none where nothing is worth it.`;
+
+function attention(focus = ''): string {
+  return focus.trim() === '' ? '' : `\n\nLook above all at: ${focus.trim()}`;
 }
 
 /** The oldest leave first when all would be too long. */
@@ -120,7 +174,7 @@ function called({ name, arguments: input }: ToolCallContent): string {
 }
 
 /** The beginning says what it is, the end how it came out. */
-function middleOut(text: string, most: number): string {
+export function middleOut(text: string, most: number): string {
   if (text.length <= most) return text;
   const half = Math.floor(most / 2);
   const missing = text.length - 2 * half;

@@ -117,4 +117,18 @@ describe('what requests leave out of old results', () => {
     const trimmed = new Trimmer().trim(messages, options);
     assert.deepEqual((trimmed[2] as Message).content, [{ type: 'text', text: '[snipped] image' }]);
   });
+
+  it('is read off each history anew, whichever was seen before', () => {
+    const trimmer = new Trimmer();
+    const grown = [userMessage('go', 0), ...exchange('a', 1000), ...exchange('b', 7000)];
+    const other = [userMessage('a summary', 0), ...grown.slice(3)];
+    const histories = [grown, other, [...other, ...exchange('c', 7600)], grown.slice(0, 3), [], grown];
+    for (const messages of histories)
+      assert.deepEqual(trimmer.trim(messages, options), new Trimmer().trim(messages, options));
+    for (const window of [WINDOW, 4 * WINDOW])
+      assert.deepEqual(
+        trimmer.trim(grown, { ...options, window }),
+        new Trimmer().trim(grown, { ...options, window }),
+      );
+  });
 });

@@ -22,35 +22,62 @@ const HEAD_LINES = 10;
 const TAIL_LINES = 10;
 const MAX_LINE = 200;
 
-export interface TrimOptions {
+export interface ReachOptions {
   /** The model's, in tokens. */
   readonly window: number;
   /** The share of it from which results are snipped. */
   readonly snipAt: number;
+  /** A call: whatever room there is, results before it are snipped. */
+  readonly snipBefore?: string | undefined;
+}
+
+export interface TrimOptions extends ReachOptions {
   /** Whether a call only looked, so that it can be made again. */
   isReading(callId: string): boolean;
+  /** What a result held, in a line, where somebody wrote that: it stands in the place of one that is left out. */
+  lineOf?(callId: string): string | undefined;
 }
 
 /** Keeps what was made of each message, since wires know messages by identity. */
 export class Trimmer {
   readonly #snipped = new WeakMap<ToolResultMessage, ToolResultMessage>();
   readonly #cleared = new WeakMap<ToolResultMessage, ToolResultMessage>();
+  #walk: Walk | undefined;
+
+  /** Whether a request of this history leaves anything out. */
+  trims(messages: readonly Message[], options: ReachOptions): boolean {
+    return this.#reach(messages, options).snipTo > 0;
+  }
+
+  /** The results in whose place a line would stand. */
+  clearable(messages: readonly Message[], options: ReachOptions): readonly ToolResultMessage[] {
+    const { clearTo } = this.#reach(messages, options);
+    return messages
+      .slice(0, clearTo)
+      .flatMap((message) => (message.role === 'toolResult' && isWorth(message) ? [message] : []));
+  }
 
   /** The same array when there is nothing to leave out. */
   trim(messages: readonly Message[], options: TrimOptions): readonly Message[] {
-    const { snipTo, clearTo } = reach(messages, options);
+    const { snipTo, clearTo } = this.#reach(messages, options);
     if (snipTo === 0) return messages;
     return messages.map((message, at) => {
       if (message.role !== 'toolResult' || at >= snipTo || !isWorth(message)) return message;
-      if (at < clearTo && options.isReading(message.toolCallId)) return made(this.#cleared, message, cleared);
+      if (at < clearTo) {
+        const { toolCallId } = message;
+        const line = options.lineOf?.(toolCallId) ?? '';
+        if (line !== '' || options.isReading(toolCallId))
+          return made(this.#cleared, message, (result) => cleared(result, line));
+      }
       return made(this.#snipped, message, snipped);
     });
   }
-}
 
-/** Whether a request of this history leaves anything out. */
-export function isTrimmed(messages: readonly Message[], options: Omit<TrimOptions, 'isReading'>): boolean {
-  return reach(messages, options).snipTo > 0;
+  /** Where the history has only grown, the last walk goes on, so that a turn costs the same however long it is. */
+  #reach(messages: readonly Message[], options: ReachOptions): Reach {
+    if (!this.#walk?.leadsTo(messages, options)) this.#walk = new Walk(options);
+    return this.#walk.on(messages);
+  }
 }
 
 function made(
@@ -71,22 +98,51 @@ interface Reach {
 }
 
 /** Each answer that says how full the window was may move the reach up to itself: what follows it is the last turn. */
-function reach(messages: readonly Message[], { window, snipAt }: Omit<TrimOptions, 'isReading'>): Reach {
-  let snipTo = 0;
-  let clearTo = 0;
-  let waiting = 0;
-  for (const [at, message] of messages.entries()) {
-    if (message.role === 'toolResult' && isWorth(message)) waiting += roughTokens(message);
-    if (message.role !== 'assistant' || !isCounted(message)) continue;
-    if (usedShare(message, window) < snipAt) continue;
-    const mustClear = usedShare(message, window) >= snipAt + CLEAR_BEYOND && clearTo < snipTo;
-    if (mustClear) clearTo = snipTo;
-    if (waiting >= window * STEP) {
-      snipTo = at;
-      waiting = 0;
-    }
+class Walk {
+  readonly #options: ReachOptions;
+  #first: Message | undefined;
+  #last: Message | undefined;
+  #length = 0;
+  #asked = 0;
+  #snipTo = 0;
+  #clearTo = 0;
+  #waiting = 0;
+
+  constructor(options: ReachOptions) {
+    this.#options = options;
   }
-  return { snipTo, clearTo };
+
+  /** Whether these messages begin with those that were walked. */
+  leadsTo(messages: readonly Message[], { window, snipAt, snipBefore }: ReachOptions): boolean {
+    const own = this.#options;
+    if (window !== own.window || snipAt !== own.snipAt || snipBefore !== own.snipBefore) return false;
+    return messages[0] === this.#first && messages[this.#length - 1] === this.#last;
+  }
+
+  on(messages: readonly Message[]): Reach {
+    for (const message of messages.slice(this.#length)) this.#step(message);
+    this.#first = messages[0];
+    this.#last = messages.at(-1);
+    return { snipTo: Math.max(this.#snipTo, this.#asked), clearTo: this.#clearTo };
+  }
+
+  #step(message: Message): void {
+    const { window, snipAt, snipBefore } = this.#options;
+    const at = this.#length++;
+    if (message.role === 'toolResult' && isWorth(message)) this.#waiting += roughTokens(message);
+    if (message.role !== 'assistant') return;
+    if (snipBefore !== undefined && calls(message, snipBefore)) this.#asked = at;
+    if (!isCounted(message) || usedShare(message, window) < snipAt) return;
+    const mustClear = usedShare(message, window) >= snipAt + CLEAR_BEYOND && this.#clearTo < this.#snipTo;
+    if (mustClear) this.#clearTo = this.#snipTo;
+    if (this.#waiting < window * STEP) return;
+    this.#snipTo = at;
+    this.#waiting = 0;
+  }
+}
+
+function calls({ content }: AssistantMessage, id: string): boolean {
+  return content.some((block) => block.type === 'toolCall' && block.id === id);
 }
 
 function usedShare({ usage }: AssistantMessage, window: number): number {
@@ -97,8 +153,9 @@ function isWorth(message: ToolResultMessage): boolean {
   return message.content.some((block) => block.type !== 'text') || roughTokens(message) > WORTH_TOKENS;
 }
 
-function cleared(message: ToolResultMessage): ToolResultMessage {
-  return { ...message, content: [{ type: 'text', text: CLEARED }] };
+function cleared(message: ToolResultMessage, line: string): ToolResultMessage {
+  const text = line === '' ? CLEARED : `${CLEARED} ${line}`;
+  return { ...message, content: [{ type: 'text', text }] };
 }
 
 function snipped(message: ToolResultMessage): ToolResultMessage {
