@@ -1,7 +1,7 @@
 // What one simple command does, in the four degrees that the gate knows. Every file that knows programs
 // answers with an `Effect`; the paths in it are still words, because only the caller knows the folder.
 
-import type { Word } from './tokenize.ts';
+import type { Word } from './script.ts';
 
 export type EffectKind = 'read' | 'write' | 'dangerous' | 'unknown';
 

@@ -78,7 +78,11 @@ test('a command that holds an active substitution is never run unasked', async (
 
 test('a chain of readers runs unasked, and never with a writer hidden in it', async () => {
   const { readers, writers } = chains();
-  assert.equal((await unasked(gateWith(), readers)).length, readers.length * 3);
+  const unaskedReaders = new Set(await unasked(gateWith(), readers));
+  assert.deepEqual(
+    readers.filter((text) => !unaskedReaders.has(text)),
+    [],
+  );
   assert.deepEqual(await unasked(gateWith(), writers), []);
 });
 

@@ -35,7 +35,7 @@ const EVERY: readonly (readonly [string, (mode: PermissionMode) => GateRequest, 
   ['a program of the project', (mode) => runs('npm test', mode), 'deny ask ask allow deny allow'],
   ['a command that reads outside', (mode) => runs('cat /etc/hosts', mode), 'deny ask ask ask deny allow'],
   ['a command that is unknown', (mode) => runs('frobnicate', mode), 'deny ask ask ask deny allow'],
-  ['a command in doubt', (mode) => runs('echo $x', mode), 'deny ask ask ask deny allow'],
+  ['a command in doubt', (mode) => runs('frob $x', mode), 'deny ask ask ask deny allow'],
   ['a dangerous command', (mode) => runs('rm -rf out', mode), 'deny ask ask ask deny allow'],
   ['an empty command', (mode) => runs('', mode), 'deny ask ask ask deny allow'],
   [
@@ -149,7 +149,7 @@ const ALLOWING: [string, string[], string[]][] = [
   ['Bash(npm i:*)', ['npm i', 'npm i x', 'nice -n 5 npm i x'], ['npm install']],
   ['Bash(timeout *)', [], ['timeout 5 npm i']],
   ['Bash(timeout 5 npm *)', ['timeout 5 npm i'], ['npm i']],
-  ['Bash(echo $x)', ['echo $x', ' echo $x '], ['echo $x; ls', 'echo $xy']],
+  ['Bash(frob $x)', ['frob $x', ' frob $x '], ['frob $x; ls', 'frob $xy']],
   ['Bash(a *) Bash(b)', ['a x && b', 'b | a'], ['a x && b y', 'a && c']],
 ];
 
@@ -319,12 +319,14 @@ test('of a folder that may be searched, restricted files are withheld', async ()
     return ['a.ts', '.env', 'deep/.env', 'private/key'].filter((path) => test?.(`${CWD}/${path}`));
   };
   assert.deepEqual(await withheld({ deny: ['Read(.env)'] }), ['.env', 'deep/.env']);
-  assert.deepEqual(await withheld({ deny: ['Grep(private/**)', 'Read(/.env)'] }), ['.env', 'private/key']);
+  const lists = { deny: ['Grep(private/**)', 'Read(/a.ts)'] };
+  assert.deepEqual(await withheld(lists), ['a.ts', '.env', 'deep/.env', 'private/key']);
+  assert.deepEqual(await withheld(lists, 'bypassPermissions'), ['a.ts', 'private/key']);
   assert.deepEqual(await withheld({ ask: ['Read(.env)'] }), ['.env', 'deep/.env']);
   assert.deepEqual(await withheld({ ask: ['Read(.env)'] }, 'bypassPermissions'), []);
   assert.deepEqual(await withheld({ deny: ['Read(.env)'] }, 'bypassPermissions'), ['.env', 'deep/.env']);
   for (const deny of [['Edit(.env)'], ['Read'], ['Bash(cat *)'], []])
-    assert.equal(await gateWith({ deny }).withheld('grep', 'default'), undefined, `${deny}`);
+    assert.equal(await gateWith({ deny }).withheld('grep', 'bypassPermissions'), undefined, `${deny}`);
 });
 
 test('paths, domains, agents and servers are matched by what they are', async () => {
@@ -367,6 +369,18 @@ test('paths, domains, agents and servers are matched by what they are', async ()
   );
 });
 
+test('what reaches too much is allowed only by a rule that names it', async () => {
+  const access = { kind: 'external', server: 'desktop', does: 'sees all', sessionOnly: true } as const;
+  const verdicts = await Promise.all(
+    [[], ['*'], ['comp*'], ['Computer']].map(async (allow) => {
+      const { decision, reason } = await gateWith({ allow }).check(asks('computer', access));
+      return [decision, reason];
+    }),
+  );
+  const asked = ['ask', 'Computer sees all; --allowedTools Computer would allow it.'];
+  assert.deepEqual(verdicts, [asked, asked, asked, ['allow', 'The rule Computer (allow list) allows this.']]);
+});
+
 test('a verdict says which rule or fact decided, and what would allow it', async () => {
   const gate = gateWith({ deny: ['Bash(git push *)'], allow: ['Bash(npm i)'] });
   assert.deepEqual(await gate.check(runs('git push')), {
@@ -391,6 +405,7 @@ test('a verdict says which rule or fact decided, and what would allow it', async
     reason:
       '/code/app/src/a.ts would be written; --allowedTools "Write(/src/a.ts)" or --permission-mode acceptEdits would allow it.',
     column: 'write',
+    paths: [{ named: '/code/app/src/a.ts', real: '/code/app/src/a.ts' }],
   });
   assert.deepEqual(await gate.check(runs('mkdir out', 'plan')), {
     decision: 'deny',
@@ -410,7 +425,7 @@ const GRANTED: [GateRequest, string][] = [
   [runs('  npm test '), 'Bash(npm test)'],
   [runs('ls *.md > list'), 'Bash(ls \\*.md > list)'],
   [runs('frob "a)b" (\\* x'), 'Bash(frob "a)b" (\\\\\\* x)'],
-  [runs('echo $(date)\nls'), 'Bash(echo $(date)\nls)'],
+  [runs('frob $(date)\nls'), 'Bash(frob $(date)\nls)'],
   [runs('npm run:*'), 'Bash(npm run:\\*)'],
   [runs('cat /etc/hosts', 'dontAsk'), 'Bash(cat /etc/hosts)'],
   [runs('cat /etc/hosts', 'plan'), 'Bash(cat /etc/hosts)'],
@@ -450,7 +465,7 @@ test('a grant is no wider than what was asked', async () => {
   const others = [
     runs('ls a.md > list'),
     runs('npm run a b'),
-    runs('npm run'),
+    runs('npm run b'),
     touches('write', 'src/b.ts'),
     touches('write', 'src/a.tsx'),
   ];
@@ -544,4 +559,28 @@ test('links lead where they lead: out of the workspace, into protected places, a
   assert.equal(await decide('', command('cat door/secret'), 'bash'), 'ask');
   assert.equal(await decide('', command('cat deep/../secret'), 'bash'), 'ask');
   assert.equal(await decide('', command('cd door && cat secret'), 'bash'), 'ask');
+});
+
+test('an agent rule means the tool by either of its names', async () => {
+  const requests = ['agent', 'task', 'Task'].map((tool) => asks(tool, { kind: 'spawn', agent: 'reviewer' }));
+  for (const rule of ['Agent(reviewer)', 'Task(reviewer)'])
+    assert.deepEqual(await decisions({ deny: [rule] }, requests), ['deny', 'deny', 'deny'], rule);
+  assert.deepEqual(await decisions({ deny: ['Agent(writer)'] }, requests), ['ask', 'ask', 'ask']);
+});
+
+test('what a search for secrets finds is a secret, and its name is none', async () => {
+  const gate = gateWith();
+  const decide = async (command: string) => (await gate.check(runs(command))).decision;
+  for (const command of [
+    'grep -r KEY . --include=.env',
+    "rg -g '.env*' KEY",
+    "find . -name '.env*' -exec cat {} +",
+    "find . -name 'id_rsa' | xargs cat",
+    'find . -name .env | while read -r f; do cat "$f"; done',
+    'for f in $(find . -name .env); do head "$f"; done',
+    'cat ".env "',
+  ])
+    assert.equal(await decide(command), 'ask', command);
+  for (const command of ['ls -la .env', "find . -name '.env*'", 'test -f .env && echo yes', 'ls -d .*'])
+    assert.equal(await decide(command), 'allow', command);
 });

@@ -3,15 +3,19 @@
 
 import { dirname, isAbsolute, relative, sep } from 'node:path';
 import type { Column, GateRequest, Rule } from '../../core/permission.ts';
+import type { EffectKind } from './effect.ts';
 import { hostOf } from './match.ts';
 import { isWithin, lexicallyProtected } from './path-scope.ts';
 import { escapeCommand, escapePath } from './pattern.ts';
+import { isSecretFile } from './secret-files.ts';
 
-interface GrantOptions {
+export interface GrantOptions {
   readonly cwd: string;
   readonly home?: string;
   /** The request's paths with links followed, where they are known. */
   readonly paths?: readonly string[];
+  /** What its command does, where that is known. */
+  readonly effects?: readonly EffectKind[];
 }
 
 const SOURCE = 'an answer of this session';
@@ -23,13 +27,9 @@ export async function grantRule(request: GateRequest, options: GrantOptions): Pr
   const name = ruleName(tool);
   switch (access.kind) {
     case 'command': {
-      const { understandCommand } = await import('./command.ts');
-      const { parts } = understandCommand(access.command, {
-        cwd: access.cwd,
-        ...(options.home && { home: options.home }),
-      });
-      if (parts.length === 0 || parts.some(({ effect }) => effect === 'dangerous')) return undefined;
-      if (mode === 'plan' && parts.some(({ effect }) => effect !== 'read')) return undefined;
+      const effects = options.effects ?? (await effectsOf(access.command, access.cwd, options));
+      if (effects.length === 0 || effects.includes('dangerous')) return undefined;
+      if (mode === 'plan' && effects.some((effect) => effect !== 'read')) return undefined;
       return rule(`${name}(${escapeCommand(access.command.trim())})`);
     }
     case 'read':
@@ -37,7 +37,12 @@ export async function grantRule(request: GateRequest, options: GrantOptions): Pr
       const guarded = access.paths.some((path) => lexicallyProtected(path, [options.cwd]) !== undefined);
       if (access.kind === 'write' && (guarded || mode === 'plan')) return undefined;
       const paths = options.paths ?? access.paths;
-      return rule(paths.length === 0 ? name : `${name}(${pathText(commonPath(paths), options.cwd)})`);
+      if (paths.length === 0) return rule(name);
+      const common = commonPath(paths);
+      // One rule for several files is one for their folder: not where that is wide or would not name a secret.
+      const isWide = !paths.includes(common) && !isWithin(common, options.cwd);
+      if (isWide || (paths.length > 1 && paths.some(isSecretFile))) return undefined;
+      return rule(`${name}(${pathText(common, options.cwd)})`);
     }
     case 'network': {
       const host = hostOf(access.url);
@@ -53,6 +58,16 @@ export async function grantRule(request: GateRequest, options: GrantOptions): Pr
     case 'none':
       return rule(name);
   }
+}
+
+async function effectsOf(
+  command: string,
+  cwd: string,
+  { home }: GrantOptions,
+): Promise<readonly EffectKind[]> {
+  const { understandCommand } = await import('./command.ts');
+  const { parts } = await understandCommand(command, { cwd, ...(home !== undefined && { home }) });
+  return parts.map(({ effect }) => effect);
 }
 
 /** `bash` as people write it: `Bash`; `web_fetch`: `WebFetch`. Names of servers stay as they are. */

@@ -1,10 +1,11 @@
 // Whether a rule is about a request. The two directions differ on purpose: a rule that restricts matches when
 // any part, spelling or path of the request is meant; a rule that allows must cover the whole of what it lifts.
 
-import type { GateRequest, Rule } from '../../core/permission.ts';
+import { type GateRequest, isSessionOnly, type Rule } from '../../core/permission.ts';
 import type { CommandPart } from './command.ts';
 import { type CommandPattern, commandPattern, nameGlob, type PathPattern, pathPattern } from './pattern.ts';
 import { type RuleText, readRule } from './rules.ts';
+import { namesSecrets } from './secret-files.ts';
 import type { Survey, Touch } from './survey.ts';
 
 export interface Matcher {
@@ -13,10 +14,14 @@ export interface Matcher {
   restricts(request: GateRequest, survey: Survey): Promise<boolean>;
   /** For a deny or ask rule: it may be about a file that the command reaches without naming it. */
   mayRestrict(request: GateRequest, survey: Survey): boolean;
-  /** For a deny or ask rule: which of the files that `tool` finds by itself it is about. */
+  /** Which of the files that `tool` finds by itself it is about; undefined for a rule about no paths. */
   withheld(tool: string): Promise<((path: string) => boolean) | undefined>;
   /** For an allow rule: it covers everything that the request does. */
   covers(request: GateRequest, survey: Survey): Promise<boolean>;
+  /** For an allow rule: it spells out what it allows, down to the last letter. */
+  readonly isExact: boolean;
+  /** For an allow rule: its pattern was written for files that usually hold secrets. */
+  readonly namesSecrets: boolean;
   /** For an allow rule: it covers this part of a command without a doubt. */
   coversPart(request: GateRequest, part: CommandPart): boolean;
 }
@@ -36,6 +41,8 @@ export function createMatcher(rule: Rule, options: MatchOptions): Matcher {
   const paths = spec === undefined ? undefined : lazyPaths(spec, wide, options);
   return {
     rule,
+    isExact: command?.exact === true && !isAboutPaths(text),
+    namesSecrets: spec !== undefined && isAboutPaths(text) && namesSecrets(spec),
     restricts: (request, survey) => restricts(request, survey, { text, command, paths }),
     mayRestrict: (request, survey) =>
       text.about !== undefined &&
@@ -58,6 +65,11 @@ export function createMatcher(rule: Rule, options: MatchOptions): Matcher {
       text.covers(request.tool) &&
       coversPart(command, part),
   };
+}
+
+/** A file tool's rule is never exact in this sense: a path without wildcards means all below it. */
+function isAboutPaths({ about, spec }: RuleText): boolean {
+  return about !== undefined && spec !== undefined;
 }
 
 interface Compiled {
@@ -168,6 +180,7 @@ async function covers(request: GateRequest, survey: Survey, rule: Compiled): Pro
   const { text, command, paths } = rule;
   const { access } = request;
   if (!text.covers(request.tool)) return false;
+  if (isSessionOnly(access) && !text.isNamed) return false;
   if (text.spec === undefined) return true;
   switch (access.kind) {
     case 'command':
@@ -201,7 +214,8 @@ function isDomain(url: string, spec: string, subdomains: boolean): boolean {
   const domain = /^domain:(\S+)$/.exec(spec)?.[1]?.toLowerCase();
   const host = hostOf(url);
   if (domain === undefined || host === undefined) return false;
-  return nameGlob(domain)(host) || (subdomains && host.endsWith(`.${domain}`));
+  // An address of IPv6 stands in brackets, which a pattern would take for a set.
+  return domain === host || nameGlob(domain)(host) || (subdomains && host.endsWith(`.${domain}`));
 }
 
 export function hostOf(url: string): string | undefined {

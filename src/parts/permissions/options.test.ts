@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readOptions, textWord } from './options.ts';
+import { readOptions } from './options.ts';
+import { textWord } from './script.ts';
 
 const LIST = '-a -b -n: -c? -f@ -o> -# --all --max: --color? --from@ --to>';
 

@@ -4,11 +4,13 @@
 // A list is a string such as `-a -n: --color? --include: -f@ -o> -#`. Suffixes: none is a flag, `:` takes a
 // value, `?` takes one only as `--color=x`, `@` a path that is read, `>` a path that is written; `-#` is a number.
 
-import type { Word } from './tokenize.ts';
+import { textWord, type Word } from './script.ts';
 
 export interface Options {
   /** Every option met, with its value where it takes one. */
   readonly seen: ReadonlyMap<string, Word | undefined>;
+  /** Every option with a value, in order, as often as it was given. */
+  readonly given: readonly (readonly [name: string, value: Word])[];
   readonly operands: readonly Word[];
   readonly reads: readonly Word[];
   readonly writes: readonly Word[];
@@ -20,6 +22,7 @@ type Kind = '' | ':' | '?' | '@' | '>';
 
 interface Draft {
   readonly seen: Map<string, Word | undefined>;
+  readonly given: (readonly [string, Word])[];
   readonly operands: Word[];
   readonly reads: Word[];
   readonly writes: Word[];
@@ -28,7 +31,14 @@ interface Draft {
 
 /** `leading` stops at the first operand, as the options of a program that runs another do. */
 export function readOptions(words: readonly Word[], list: string, leading = false): Options {
-  const draft: Draft = { seen: new Map(), operands: [], reads: [], writes: [], unknown: undefined };
+  const draft: Draft = {
+    seen: new Map(),
+    given: [],
+    operands: [],
+    reads: [],
+    writes: [],
+    unknown: undefined,
+  };
   let at = 0;
   while (at < words.length) {
     const word = words[at];
@@ -39,7 +49,8 @@ export function readOptions(words: readonly Word[], list: string, leading = fals
       draft.operands.push(...words.slice(at));
       break;
     }
-    if (!value.startsWith('-') || value === '-') {
+    if (mayBeOption(word)) draft.unknown = word.raw;
+    else if (!value.startsWith('-') || value === '-') {
       draft.operands.push(...(leading ? words.slice(at - 1) : [word]));
       if (leading) break;
     } else if (/^-\d+$/.test(value) && kindOf(list, '-#') !== undefined) {
@@ -52,6 +63,11 @@ export function readOptions(words: readonly Word[], list: string, leading = fals
     if (draft.unknown !== undefined) break;
   }
   return draft;
+}
+
+/** A word that is not known beforehand could turn into an option, or into several words. */
+function mayBeOption({ open, known }: Word): boolean {
+  return open === 'words' || (open === 'text' && known === 0);
 }
 
 /** Looked up in the text itself: most commands have few options, and a table of each list would cost more. */
@@ -75,7 +91,7 @@ function isKind(suffix: string): suffix is Kind {
 function readLong(draft: Draft, list: string, word: Word, next: Word | undefined): number {
   const equals = word.value.startsWith('--') ? word.value.indexOf('=') : -1;
   const name = equals === -1 ? word.value : word.value.slice(0, equals);
-  const kind = kindOf(list, name);
+  const kind = word.open === undefined ? kindOf(list, name) : undefined;
   // `--include=*.ts` can only become words that begin alike, but a path has to be known.
   const open = word.glob && (equals === -1 || /[*?[]/.test(name) || kind === '@' || kind === '>');
   if (kind === undefined || (equals !== -1 && kind === '') || open) {
@@ -90,7 +106,7 @@ function readLong(draft: Draft, list: string, word: Word, next: Word | undefined
     draft.seen.set(name, undefined);
     return 0;
   }
-  if (next === undefined) draft.unknown = name;
+  if (next === undefined || next.open === 'words') draft.unknown = name;
   else keep(draft, name, kind, next);
   return 1;
 }
@@ -100,7 +116,7 @@ function readCluster(draft: Draft, list: string, word: Word, next: Word | undefi
   for (let index = 1; index < word.value.length; index += 1) {
     const name = `-${word.value[index]}`;
     const kind = kindOf(list, name);
-    if (kind === undefined || word.glob) {
+    if (kind === undefined || word.glob || word.open !== undefined) {
       draft.unknown = name;
       return 0;
     }
@@ -113,7 +129,7 @@ function readCluster(draft: Draft, list: string, word: Word, next: Word | undefi
       keep(draft, name, kind, textWord(rest));
       return 0;
     }
-    if (next === undefined) draft.unknown = name;
+    if (next === undefined || next.open === 'words') draft.unknown = name;
     else keep(draft, name, kind, next);
     return 1;
   }
@@ -122,11 +138,7 @@ function readCluster(draft: Draft, list: string, word: Word, next: Word | undefi
 
 function keep(draft: Draft, name: string, kind: Kind, value: Word): void {
   draft.seen.set(name, value);
+  draft.given.push([name, value]);
   if (kind === '@') draft.reads.push(value);
   if (kind === '>') draft.writes.push(value);
-}
-
-/** A word of our own making: quoted, so that nothing in it expands. */
-export function textWord(value: string): Word {
-  return { raw: value, value, quoted: true, glob: false };
 }

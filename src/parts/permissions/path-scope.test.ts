@@ -54,11 +54,19 @@ test('a path is judged by components after every link is followed', async () => 
     [join(root, 'link-to-work', 'src'), { path: join(inside, 'src'), where: 'inside' }],
     [
       join(inside, '.git', 'hooks', 'pre-push'),
-      { path: join(inside, '.git', 'hooks', 'pre-push'), where: 'protected', protectedBy: '.git/' },
+      {
+        path: join(inside, '.git', 'hooks', 'pre-push'),
+        where: 'protected',
+        protectedBy: '.git/ decides what runs by itself',
+      },
     ],
     [
       join(inside, 'history', 'config'),
-      { path: join(inside, '.git', 'config'), where: 'protected', protectedBy: '.git/' },
+      {
+        path: join(inside, '.git', 'config'),
+        where: 'protected',
+        protectedBy: '.git/ decides what runs by itself',
+      },
     ],
     [join(inside, 'loop-a'), { path: join(inside, 'loop-a'), where: 'unknown' }],
     ['/dev/null', { path: '/dev/null', where: 'inside' }],
@@ -116,21 +124,46 @@ test('protected places are found at any depth and in any case', () => {
     '.github/workflows/ci.yml',
     '.mcp.json/x',
     'src/git/a.ts',
+    'AGENTS.md',
+    'packages/a/Claude.md',
+    '.github/copilot-instructions.md',
+    '.cursor/rules/a.mdc',
+    '.cursorrules',
+    'docs/agents.md.txt',
+    'AGENTS.md/x',
   ].map(protectedComponent);
+  const runs = (name: string) => `${name} decides what runs by itself`;
+  const tells = (name: string) => `${name} tells agents what to do`;
   assert.deepEqual(found, [
-    '.git/',
-    '.git/',
-    '.GIT/',
-    '.crab/',
-    '.claude/',
-    '.vscode/',
-    '.idea/',
-    '.husky/',
-    '.mcp.json',
-    '.envrc',
+    runs('.git/'),
+    runs('.git/'),
+    runs('.GIT/'),
+    runs('.crab/'),
+    runs('.claude/'),
+    runs('.vscode/'),
+    runs('.idea/'),
+    runs('.husky/'),
+    runs('.mcp.json'),
+    runs('.envrc'),
     undefined,
     undefined,
+    undefined,
+    undefined,
+    tells('AGENTS.md'),
+    tells('Claude.md'),
+    tells('copilot-instructions.md'),
+    tells('.cursor/'),
+    tells('.cursorrules'),
     undefined,
     undefined,
   ]);
+});
+
+test('a name that some file system takes for a protected one is protected', () => {
+  for (const name of ['.GIT', '.git.', '.git ', '.g\u200cit', '.git::$INDEX_ALLOCATION', 'GIT~1', '.ｇｉｔ'])
+    assert.ok(protectedComponent(`${name}/hooks/pre-push`), JSON.stringify(name));
+  for (const file of ['AGENTS.md ', '.MCP.json', 'node_modules/.bin/tsc', '.yarnrc.yml', '.bashrc'])
+    assert.ok(protectedComponent(file), JSON.stringify(file));
+  for (const file of ['.gitignore', 'git/hooks/x', '.editorconfig', 'src/.bin/x', 'a~1/b', 'x:y'])
+    assert.equal(protectedComponent(file), undefined, JSON.stringify(file));
 });

@@ -3,12 +3,20 @@
 // `/code`, and an unresolved link would be a door out.
 
 import { isAbsolute, relative, resolve as resolvePath, sep } from 'node:path';
+import {
+  CONFIGURING_FILES,
+  INSTRUCTING_FILES,
+  INSTRUCTING_FOLDERS,
+  STARTING_FILES,
+  STARTING_FOLDERS,
+} from '../../core/protected.ts';
+import { foldedName } from './folded-name.ts';
 
 export interface Place {
   /** With every link followed. */
   readonly path: string;
   readonly where: 'inside' | 'outside' | 'protected' | 'unknown';
-  /** The protected folder or file, for the reason. */
+  /** The protected folder or file, and what it does, for the reason: `.git/ decides what runs by itself`. */
   readonly protectedBy?: string;
 }
 
@@ -17,8 +25,6 @@ export interface PathScope {
   locate(path: string): Promise<Place>;
 }
 
-const PROTECTED_FOLDERS = new Set(['.git', '.crab', '.claude', '.vscode', '.idea', '.husky']);
-const PROTECTED_FILES = new Set(['.mcp.json', '.envrc']);
 /** Devices that hold nothing and keep nothing. */
 const HARMLESS_DEVICES = new Set(['/dev/null', '/dev/stdin', '/dev/stdout', '/dev/stderr', '/dev/zero']);
 
@@ -32,13 +38,19 @@ export function isWithin(path: string, root: string): boolean {
   return way === '' || (!isAbsolute(way) && way.split(sep)[0] !== '..');
 }
 
-/** The component that makes a path protected. Case is ignored, because file systems may ignore it. */
+/** The component that makes a path protected, and how. */
 export function protectedComponent(way: string): string | undefined {
   const components = way.split(/[\\/]/);
   for (const [index, component] of components.entries()) {
-    const name = component.toLowerCase();
-    if (PROTECTED_FOLDERS.has(name)) return `${component}/`;
-    if (index === components.length - 1 && PROTECTED_FILES.has(name)) return component;
+    const name = foldedName(component);
+    const isLast = index === components.length - 1;
+    if (name === '.bin' && components[index - 1] === 'node_modules')
+      return `node_modules/.bin decides what runs by itself`;
+    if (name === '.git' || STARTING_FOLDERS.has(name)) return `${component}/ decides what runs by itself`;
+    if (isLast && (STARTING_FILES.has(name) || CONFIGURING_FILES.has(name)))
+      return `${component} decides what runs by itself`;
+    if (INSTRUCTING_FOLDERS.has(name)) return `${component}/ tells agents what to do`;
+    if (isLast && INSTRUCTING_FILES.has(name)) return `${component} tells agents what to do`;
   }
   return undefined;
 }
@@ -91,7 +103,7 @@ export function createPathScope(options: {
 function dotFileOfHome(path: string, root: string, home: string | undefined): string | undefined {
   if (home === undefined || !isWithin(path, home) || !isWithin(home, root)) return undefined;
   const first = relative(home, path).split(sep)[0] ?? '';
-  return first.startsWith('.') ? `~/${first}` : undefined;
+  return first.startsWith('.') ? `~/${first} decides what runs by itself` : undefined;
 }
 
 /** What can be said of a path without asking the file system. */

@@ -9,6 +9,8 @@ import { nameGlob, pathPattern } from './pattern.ts';
 export interface RuleText {
   /** Whether the rule is about a tool of this name. */
   covers(tool: string): boolean;
+  /** It spells out its tool, and is no pattern of names. */
+  readonly isNamed: boolean;
   /** Whether a rule that restricts is about reading or changing paths by whatever tool. */
   readonly about: 'read' | 'write' | undefined;
   /** What stands in the parentheses; undefined for the whole tool. */
@@ -21,7 +23,11 @@ const KNOWN_NAMES: Readonly<Record<string, readonly string[]>> = {
   edit: ['edit', 'write'],
   multiedit: ['edit', 'write'],
   glob: ['find'],
-  task: ['agent'],
+  task: ['agent', 'delegate'],
+  agent: ['task', 'delegate'],
+  delegate: ['agent', 'task'],
+  // Both open a URL: what may not be read must not be opened in a browser either.
+  webfetch: ['webfetch', 'browsernavigate'],
 };
 const READING = new Set(['read']);
 const WRITING = new Set(['edit', 'multiedit', 'write']);
@@ -95,6 +101,7 @@ export function readRule(text: string, source: string): RuleText {
         (isServer(name) && tool.toLowerCase().startsWith(`${name}__`))
       );
     },
+    isNamed: !/[*?[]/.test(name),
     about:
       spec === undefined ? undefined : READING.has(name) ? 'read' : WRITING.has(name) ? 'write' : undefined,
     spec: everything && !TAKING_PATHS.has(name) ? undefined : spec,

@@ -3,6 +3,8 @@
 
 import type { Column, GateRequest } from '../../core/permission.ts';
 import type { CommandPart } from './command.ts';
+import { hasPlainNames, isLocalFolder } from './local-folder.ts';
+import { matchedLinks } from './matched-links.ts';
 import type { PathScope, Place } from './path-scope.ts';
 
 export interface Touch {
@@ -69,7 +71,7 @@ export async function survey(request: GateRequest, surveyor: Surveyor): Promise<
     case 'external':
       return plain(
         'external',
-        `${request.tool} belongs to the server ${access.server}, which is not part of Crab`,
+        `${request.tool} ${access.does ?? `belongs to the server ${access.server}, which is not part of Crab`}`,
       );
     case 'spawn':
       return plain('spawn', `${request.tool} starts the agent ${access.agent}`);
@@ -115,21 +117,28 @@ function judgeTouch({ how, asked, place }: Touch): Finding {
       if (how === 'read') return { column: 'read', fact: `${path} is inside the workspace` };
       return {
         column: 'dangerous',
-        fact: `${path} is protected, because ${place.protectedBy ?? 'it'} decides what runs by itself`,
+        fact: `${path} is protected, because ${place.protectedBy ?? 'it decides what runs by itself'}`,
       };
   }
 }
+
+/** Comments, told from the text: that no part was found in it is no proof. */
+const COMMENTS = /^(?:\s*#[^\n\r]*(?:\n|$))+\s*$/;
 
 async function surveyCommand(command: string, cwd: string, surveyor: Surveyor): Promise<Survey> {
   const { scope, home } = surveyor;
   // What is known of programs is most of this room, and a run without a command needs none of it.
   const { understandCommand } = await import('./command.ts');
-  const { parts, doubt } = understandCommand(command, { cwd, ...(home !== undefined && { home }) });
+  const known = {
+    ...{ cwd, isFolder: isLocalFolder, hasPlainNames, linksIn: matchedLinks },
+    ...(home !== undefined && { home }),
+  };
+  const { parts, doubt } = await understandCommand(command, known);
   const surveyed = await Promise.all(parts.map((part) => surveyPart(part, scope)));
   // Most programs look around where they run, whether or not they are given a path.
   const folder = cwd === surveyor.cwd ? [] : await touch('read', [cwd], scope);
   const start: Finding =
-    parts.length === 0
+    parts.length === 0 && (doubt !== undefined || !COMMENTS.test(command))
       ? { column: 'outside', fact: `the command ${doubt ?? 'is empty'}` }
       : { column: 'read', fact: 'it only reads inside the workspace' };
   const found = [...surveyed, ...folder.map(judgeTouch)].reduce(worse, start);

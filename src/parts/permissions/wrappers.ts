@@ -2,7 +2,7 @@
 // all known is left in place, where it counts as a program that nobody knows.
 
 import { readOptions } from './options.ts';
-import type { Word } from './tokenize.ts';
+import type { Word } from './script.ts';
 
 export interface Unwrapped {
   /** The program at the heart, and its arguments. */

@@ -2,8 +2,9 @@
 // things in the ordinary way; what they could destroy for good is in `dangers.ts`, which is asked first.
 
 import { type Effect, outwardPaths, reads, unknown, unknownOption, writes } from './effect.ts';
-import { readOptions, textWord } from './options.ts';
-import type { Word } from './tokenize.ts';
+import { readOptions } from './options.ts';
+import { isHarmlessDevice } from './path-scope.ts';
+import { textWord, type Word } from './script.ts';
 
 const COPY =
   '-a -d -f -i -L -n -p -P -R -r -s -T -u -v -x -H -c -t> --archive --force --interactive --no-clobber --recursive --update? --verbose ' +
@@ -41,7 +42,7 @@ function teeEffect(args: readonly Word[]): Effect {
   );
   if (strange !== undefined) return unknownOption('tee', strange);
   if (operands.some(({ glob }) => glob)) return unknown('writes to whatever a pattern matches');
-  if (operands.length === 0) return reads([]);
+  if (operands.every(({ value }) => isHarmlessDevice(value))) return reads([]);
   return { ...writes([], 'writes what it reads to a file'), streams: operands };
 }
 
@@ -123,23 +124,30 @@ function runsProject(name: string, word: Word, args: readonly Word[]): boolean {
   return RUNNERS.has(name);
 }
 
-const TELLS_VERSION = new Set(
-  (
-    'node nodejs npm npx pnpm yarn bun deno python python3 pip pip3 uv ruby gem perl php composer lua go cargo rustc rustup gcc g++ cc ' +
-    'clang clang++ ld make gmake cmake ninja java javac mvn gradle kotlin scala dotnet swift zig git gh docker podman kubectl helm ' +
-    'terraform aws gcloud az curl wget jq rg grep sed awk gawk find tar zip unzip bash sh zsh tsc eslint prettier biome jest vitest ' +
-    'pytest ruff black mypy tox poetry rake bundle sqlite3 psql mysql redis-cli ffmpeg openssl ssh vim nvim code tmux brew apt'
-  ).split(' '),
-);
+/** To the shell itself these are no options: what stands there is run, or looked for as a file. */
+const TAKES_NO_OPTIONS =
+  /^(?:eval|source|\.|builtin|command|coproc|time|let|test|\[|:|echo|exit|return|export|alias|sudo|doas|su|pkexec)$/;
+const SHORT_VERSIONS: Readonly<Record<string, RegExp>> = {
+  '-V': /^(?:python3?|ruby|ssh|curl|tmux|mypy|make|tar|pip3?|gawk|rg|fd|ansible)$/,
+  '-v': /^(?:node|npm|pnpm|yarn|bun|ruby|perl|php|tsc|gcc|g\+\+|clang|java|make|lua|nginx)$/,
+  version: /^(?:go|docker|terraform|helm|openssl|zig|hugo|minikube|kind)$/,
+  '-version': /^(?:java|javac|scala|kotlin|ant|sqlite3|ffmpeg|ffprobe)$/,
+  '-dumpversion': /^(?:gcc|g\+\+|clang|cc)$/,
+  '-dumpmachine': /^(?:gcc|g\+\+|clang|cc)$/,
+};
 
-/** A program of the search path that is asked for nothing but its version. */
+/** They run a file of the project, or fetch another version of themselves, before they say anything. */
+const RUNS_PROJECT_FIRST =
+  /^(?:yarn|pnpm|pytest|py\.test|tox|flake8|flask|rails|jekyll|pod|fastlane|bundle|mix|lein|sbt|mvn|jest|ava|webpack|lerna|gulp|grunt|ng|nx|turbo|pdm|poetry)$/;
+
+/** A program of the search path that is asked for nothing but its version or its usage. */
 export function tellsVersion(name: string, word: Word, args: readonly Word[]): boolean {
-  if (word.value.includes('/') || !TELLS_VERSION.has(name) || args.length !== 1) return false;
-  const value = args[0]?.value ?? '';
-  return (
-    value === '--version' ||
-    (value === '-V' && /^(?:python3?|ruby|ssh|curl|tmux|mypy|make|tar|pip3?)$/.test(name)) ||
-    (value === '-v' && /^(?:node|npm|pnpm|yarn|bun|ruby|php|tsc|gcc|clang|java)$/.test(name)) ||
-    (value === 'version' && /^(?:go|docker|kubectl|terraform|helm)$/.test(name))
-  );
+  const [only, ...more] = args;
+  if (only === undefined || more.length > 0 || only.open !== undefined || only.glob) return false;
+  if (!/^[a-z][\w.+-]*$/i.test(word.value) || TAKES_NO_OPTIONS.test(name)) return false;
+  if (RUNS_PROJECT_FIRST.test(name)) return false;
+  const { value } = only;
+  if (value === '--version') return true;
+  if (value === '--help') return !/^(?:node|python3?|bash|zsh|sh)$/.test(name);
+  return SHORT_VERSIONS[value]?.test(name) === true;
 }
