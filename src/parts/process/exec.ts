@@ -2,32 +2,18 @@
 // with its pipes: a grandchild that holds one open must not hold up the result.
 
 import { type ChildProcess, spawn } from 'node:child_process';
-import type { Clock, Exec, ExecRequest, ExecResult } from '../../core/host.ts';
+import type { Exec, ExecRequest, ExecResult, OpenProcess } from '../../core/host.ts';
 import type { TextFilter } from '../../core/redact.ts';
-import { CALL_VARIABLE, declaredEnvironment } from './environment.ts';
+import { Children, type ChildrenOptions } from './children.ts';
 import { checkRequest, startFailure } from './failure.ts';
+import { feed, pipesFor } from './keeper.ts';
+import { createOpen } from './open.ts';
 import { Output } from './output.ts';
-import {
-  endTree,
-  extinguish,
-  findMarked,
-  groupAlive,
-  type Kill,
-  killNow,
-  killTree,
-  type Tree,
-} from './tree.ts';
+import { endTree, groupAlive, type Tree } from './tree.ts';
 
-export interface ExecOptions {
-  /** The host's own environment; keys of providers are not passed on. */
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly clock: Clock;
-  /** Names of further variables that hold keys. */
-  readonly keys?: readonly string[];
+export interface ExecOptions extends ChildrenOptions {
   /** Takes secrets out of all output, before it is shown, kept or spilled (law 10). Made for each stream. */
   readonly filter?: () => TextFilter;
-  /** Taken away by tests that must see processes survive. */
-  readonly kill?: Kill;
 }
 
 export type HostExec = Exec & {
@@ -37,38 +23,39 @@ export type HostExec = Exec & {
   killAll(): void;
   /** The same without the filter: for programs that are run to be told a secret. */
   readonly unfiltered: Exec;
+  /** For programs that outlive the call. Their output is theirs alone: it is not filtered. */
+  readonly open: OpenProcess;
 };
 
-/** Milliseconds between SIGTERM and SIGKILL for a call that was aborted or took too long. */
-const PATIENCE_MS = 2000;
-
-/** The same for what a finished command left behind: its result waits for it. */
-const LEFTOVER_PATIENCE_MS = 150;
-
-/** The same at the end of a run, where a server that was left running has time to close its files. */
-const SWEEP_PATIENCE_MS = 1000;
+/** Milliseconds, about, that what a keeper kept may take to end with it. */
+const KEPT_MS = 20;
 
 /** Milliseconds to hear of the end of a main process that is not found any more. */
 const REAP_MS = 500;
 
-type Cause = 'exit' | 'timeout' | 'abort';
+type Cause = 'exit' | 'timeout' | 'abort' | 'bounds';
+
+/** Milliseconds between SIGTERM and SIGKILL. For what a finished command left behind its result waits. */
+const PATIENCE = { exit: 150, timeout: 2000, abort: 2000 } as const;
 
 export function createExec(options: ExecOptions): HostExec {
-  const { clock, kill = process.kill } = options;
-  const base = declaredEnvironment(options.env, options.keys);
-  const instance = `${process.pid}.${Math.random().toString(36).slice(2)}.`;
-  const active = new Map<string, Tree>();
-  let count = 0;
-  let unswept = false;
+  const children = new Children(options);
+  const { clock, kill } = children;
 
   /** A command's children do not survive it, whether it ended by itself or not. */
   async function clear(tree: Tree, cause: Cause, ended: Promise<unknown>, output: Output): Promise<void> {
     if (cause === 'exit') await output.settle();
+    if (cause === 'exit' && tree.isKeeper === true) await keptEnd(tree.pid);
     if (cause === 'exit' && !output.open && !groupAlive(tree.pid)) return;
-    const patienceMs = cause === 'exit' ? LEFTOVER_PATIENCE_MS : PATIENCE_MS;
-    await endTree(tree, { clock, kill, patienceMs });
+    if (cause === 'bounds') await children.endNow(tree);
+    else await endTree(tree, { clock, kill, patienceMs: PATIENCE[cause] });
     if (cause !== 'exit') await within(REAP_MS, ended);
     await output.settle();
+  }
+
+  /** The kernel ends what a keeper kept a moment after the keeper; looking for it would take longer. */
+  async function keptEnd(pid: number): Promise<void> {
+    for (let waited = 0; waited < KEPT_MS && groupAlive(pid); waited++) await clock.sleep(1);
   }
 
   async function run(
@@ -78,18 +65,24 @@ export function createExec(options: ExecOptions): HostExec {
   ): Promise<ExecResult> {
     signal.throwIfAborted();
     checkRequest(request);
-    const marker = `${instance}${++count};`;
-    // An agent that runs inside an agent is found by the outer one too: its marker comes behind the outer one's.
-    const env = { ...base, ...request.env, [CALL_VARIABLE]: (base[CALL_VARIABLE] ?? '') + marker };
+    const marker = children.mark(request);
+    const env = children.environment(marker, request.env);
     const started = clock.monotonic();
     const child = start(request, env);
     if (child.pid === undefined) throw startFailure(await errorOf(child), request);
-    const tree = { pid: child.pid, marker };
-    active.set(marker, tree);
+    const tree = { pid: child.pid, marker, isKeeper: request.keeper !== undefined };
+    children.add(tree);
     const output = new Output(child, request, clock, filter);
     const ended = new Promise<Cause>((resolve) => child.once('exit', () => resolve('exit')));
+    let exceeded: string | undefined;
+    const overBounds = new Promise<Cause>((resolve) =>
+      children.bound(tree, request.bounds, (sentence) => {
+        exceeded = sentence;
+        resolve('bounds');
+      }),
+    );
     try {
-      const cause = await firstOf(ended, request.timeoutMs, signal);
+      const cause = await firstOf(Promise.race([ended, overBounds]), request.timeoutMs, signal);
       await clear(tree, cause, ended, output);
       const captured = await output.finish();
       if (cause === 'abort') throw signal.reason;
@@ -97,12 +90,12 @@ export function createExec(options: ExecOptions): HostExec {
         exitCode: child.exitCode,
         signal: child.signalCode,
         timedOut: cause === 'timeout',
+        ...(exceeded !== undefined && { exceeded }),
         ...captured,
         durationMs: clock.monotonic() - started,
       };
     } finally {
-      active.delete(marker);
-      unswept = true;
+      children.remove(tree);
       child.unref();
     }
   }
@@ -110,29 +103,21 @@ export function createExec(options: ExecOptions): HostExec {
   const exec: Exec = (request, signal) => run(request, signal, options.filter);
   return Object.assign(exec, {
     unfiltered: ((request, signal) => run(request, signal)) satisfies Exec,
-    async sweep() {
-      if (!unswept) return;
-      unswept = false;
-      const strays = () => findMarked(instance, active.keys());
-      await extinguish(strays, { clock, kill, patienceMs: SWEEP_PATIENCE_MS });
-    },
-    killAll() {
-      if (!unswept && active.size === 0) return;
-      for (const tree of active.values()) killTree(tree, kill);
-      killNow(findMarked(instance, []), kill);
-    },
+    open: createOpen(children),
+    sweep: () => children.sweep(),
+    killAll: () => children.killAll(),
   });
 }
 
 function start(request: ExecRequest, env: NodeJS.ProcessEnv): ChildProcess {
   const [program = '', ...args] = request.argv;
-  const { cwd, stdin } = request;
+  const { cwd, stdin, keeper } = request;
   let child: ChildProcess;
   try {
     child = spawn(program, args, {
       cwd,
       env,
-      stdio: [stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+      stdio: [stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe', ...pipesFor(keeper)],
       // A session of its own: one group to kill, and no terminal to ask a person on.
       detached: process.platform !== 'win32',
       windowsHide: true,
@@ -142,6 +127,7 @@ function start(request: ExecRequest, env: NodeJS.ProcessEnv): ChildProcess {
   }
   // A program need not read what it is given.
   child.stdin?.on('error', () => {}).end(stdin);
+  feed(child, keeper);
   return child;
 }
 

@@ -3,10 +3,10 @@
 
 import { statSync } from 'node:fs';
 import { ToolFailure } from '../../core/errors.ts';
-import type { ExecRequest } from '../../core/host.ts';
+import type { ProcessRequest } from '../../core/host.ts';
 
 /** Refuses what the system would cut short or misread. */
-export function checkRequest({ argv, cwd, env }: ExecRequest): void {
+export function checkRequest({ argv, cwd, env }: ProcessRequest): void {
   if (argv[0] === undefined || argv[0] === '') throw new ToolFailure('There is no program to run.');
   if (argv.some(hasNul))
     throw new ToolFailure('A program’s name and its arguments cannot contain a NUL character.');
@@ -22,9 +22,15 @@ function hasNul(text: string): boolean {
   return text.includes('\0');
 }
 
-export function startFailure(error: NodeJS.ErrnoException, { argv, cwd }: ExecRequest): ToolFailure {
+export function startFailure(error: NodeJS.ErrnoException, { argv, cwd }: ProcessRequest): ToolFailure {
   const reason = folderFault(cwd) ?? programFault(error.code, argv) ?? error.message;
   return new ToolFailure(reason, { cause: error });
+}
+
+/** For what would start a program in the wrong folder, or not say why it does not. */
+export function checkFolder({ cwd }: ProcessRequest): void {
+  const fault = folderFault(cwd);
+  if (fault !== undefined) throw new ToolFailure(fault);
 }
 
 function folderFault(cwd: string): string | undefined {

@@ -25,6 +25,7 @@ const CASES: readonly (readonly [string, string, string])[] = [
   ['a spinner keeps its last frame', '|\b/\b-\b\\\b done\n', ' done\n'],
   ['backspaces stop at the start and step over a whole character', 'a🦀\b\b\b\bb🦀\bc\n', 'bc\n'],
   ['a newline ends an unfinished sequence', 'a\x1b]0;never ended\nb\x1b[12\nc\x1bP\nd\n', 'a\nb\nc\nd\n'],
+  ['what turns text around goes', 'a\u202eb\u202c\u2066c\u2069\u200fd\n', 'abc\u200fd\n'],
   ['CAN aborts a sequence', 'a\x1b[12\x18b\x1b]x\x1ac\n', 'abc\n'],
   ['what no sequence contains is text', 'a\x1b[1äb\x1béc\n', 'aäbéc\n'],
   ['an escape inside a string begins anew', '\x1b]0;x\x1b[31ma\n', 'a\n'],

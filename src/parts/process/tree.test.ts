@@ -4,7 +4,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Clock, ExecRequest } from '../../core/host.ts';
+import { passLimit } from '../../../test/support/time-limit.ts';
+import type { Clock, ExecRequest, ExecResult } from '../../core/host.ts';
 import { createExec } from './exec.ts';
 
 const linux = { skip: process.platform !== 'linux' };
@@ -32,18 +33,28 @@ function living(argument: string): number {
   return count;
 }
 
-async function appears(argument: string): Promise<void> {
-  for (let tries = 0; living(argument) === 0; tries++) {
-    assert.ok(tries < 1000, `no process sleeps for ${argument}`);
+async function until(condition: () => boolean, what: string): Promise<void> {
+  for (let tries = 0; !condition(); tries++) {
+    assert.ok(tries < 2000, what);
     await sleep(5);
   }
 }
+
+const appears = (argument: string) => until(() => living(argument) > 0, `no process sleeps for ${argument}`);
 
 const request = (command: string, options: Partial<ExecRequest> = {}): ExecRequest => ({
   argv: ['bash', '--noprofile', '--norc', '-c', command],
   cwd: tmpdir(),
   ...options,
 });
+
+const LIMIT_MS = 60_000;
+
+/** Its time is over as soon as something sleeps for `argument`. */
+function timedOutAt(argument: string, command: string): Promise<ExecResult> {
+  const call = () => exec(request(command, { timeoutMs: LIMIT_MS }), never);
+  return passLimit(call, { ready: appears(argument), ms: LIMIT_MS });
+}
 
 const ESCAPES: readonly (readonly [string, (n: string) => string])[] = [
   ['a background child', (n) => `sleep ${n} &`],
@@ -57,6 +68,11 @@ const ESCAPES: readonly (readonly [string, (n: string) => string])[] = [
   ['a child that ignores SIGTERM', (n) => `( trap '' TERM; sleep ${n}; sleep ${n} ) &`],
   ['a stopped child', (n) => `sleep ${n} & while grep -q ^bash /proc/$!/cmdline; do :; done; kill -STOP $!`],
   ['an empty environment', (n) => `env -i sleep ${n} &`],
+  [
+    'who ignores SIGTERM without environment, when its parent has obeyed',
+    (n) =>
+      `setsid bash -c 'env -i bash -c "trap : TERM; sleep ${n}; sleep ${n}; sleep ${n}" & wait' 2>/dev/null &`,
+  ],
 ];
 
 for (const [name, started] of ESCAPES) {
@@ -81,7 +97,7 @@ for (const [name, started] of ESCAPES) {
 
   test(`${name} does not outlive a timeout`, linux, async () => {
     const n = sleeper();
-    const result = await exec(request(`${started(n)}\nsleep 60 & wait`, { timeoutMs: 150 }), never);
+    const result = await timedOutAt(n, `${started(n)}\nsleep 60 & wait`);
     assert.equal(result.timedOut, true);
     assert.equal(living(n), 0);
   });
@@ -89,13 +105,13 @@ for (const [name, started] of ESCAPES) {
 
 test('a main process that ignores SIGTERM is killed', linux, async () => {
   const n = sleeper();
-  const result = await exec(request(`trap '' TERM; sleep ${n}; sleep ${n}`, { timeoutMs: 50 }), never);
+  const result = await timedOutAt(n, `trap '' TERM; sleep ${n}; sleep ${n}`);
   assert.deepEqual([result.timedOut, result.signal, living(n)], [true, 'SIGKILL', 0]);
 });
 
 test('a program may end in its own way when it is asked to', linux, async () => {
-  const command = "trap 'echo bye; exit 7' TERM; echo up; sleep 60 & wait";
-  const result = await exec(request(command, { timeoutMs: 200 }), never);
+  const n = sleeper();
+  const result = await timedOutAt(n, `trap 'echo bye; exit 7' TERM; echo up; sleep ${n} & wait`);
   assert.deepEqual([result.timedOut, result.exitCode, result.stdout.text], [true, 7, 'up\nbye\n']);
 });
 
@@ -167,13 +183,12 @@ test('killAll leaves nothing when the host ends', linux, async () => {
     process.on('exit', () => exec.killAll());
     process.on('SIGTERM', () => process.exit(143));
     const never = new AbortController().signal;
-    await exec({ argv: ['bash', '-c', 'setsid sleep ${stray} >/dev/null 2>&1 & disown; exit'], cwd: '/' }, never);
+    await exec({ argv: ['bash', '-c', 'read -r < <(setsid sh -c "echo; exec sleep ${stray} >/dev/null 2>&1")'], cwd: '/' }, never);
     await exec({ argv: ['bash', '-c', 'setsid sleep ${n} & wait'], cwd: '/' }, never);`;
   const host = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: 'ignore' });
   const ended = new Promise((resolve) => host.once('exit', resolve));
   await appears(n);
   host.kill('SIGTERM');
   assert.equal(await ended, 143);
-  for (let tries = 0; living(n) + living(stray) > 0 && tries < 200; tries++) await sleep(5);
-  assert.deepEqual([living(n), living(stray)], [0, 0]);
+  await until(() => living(n) + living(stray) === 0, 'they live on');
 });

@@ -3,9 +3,8 @@
 // marker in its environment. Only a program that drops its environment, its session and its parents at once is missed.
 
 import { spawn } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
 import type { Clock } from '../../core/host.ts';
-import { CALL_VARIABLE } from './environment.ts';
+import { carries, listProcesses, ownSession, type ProcessRow } from './process-rows.ts';
 
 export type Kill = (target: number, signal: NodeJS.Signals | 0) => void;
 
@@ -17,10 +16,15 @@ export interface Tree {
   readonly pid: number;
   /** In `CALL_VARIABLE` of all its descendants. */
   readonly marker: string;
+  /** The main process takes all others with it when it ends: it is asked last. */
+  readonly isKeeper?: boolean;
 }
 
 /** Milliseconds after SIGKILL before a process is left to the system: it may hang in the kernel for ever. */
 const GIVE_UP_MS = 1000;
+
+/** The same while others appear: what multiplies is killed faster than it does, but not at once. */
+const CHASE_MS = 30_000;
 
 const LONGEST_PAUSE_MS = 25;
 
@@ -29,6 +33,8 @@ export interface Ending {
   readonly kill: Kill;
   /** Milliseconds between SIGTERM and SIGKILL. */
   readonly patienceMs: number;
+  /** Left alone while others have time to end. */
+  readonly last?: Target;
 }
 
 /** Ends everything that `find` finds, and asks again until it finds nothing. Never rejects. */
@@ -36,14 +42,18 @@ export async function extinguish(find: () => readonly Target[], ending: Ending):
   const started = ending.clock.monotonic();
   const asked = new Set<Target>();
   const untouchable = new Set<Target>();
+  let lastNews = 0;
   for (let pause = 1; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
     const targets = find().filter((target) => !untouchable.has(target));
     if (targets.length === 0) return;
     const elapsed = ending.clock.monotonic() - started;
-    if (elapsed > ending.patienceMs + GIVE_UP_MS) return;
     const patient = elapsed < ending.patienceMs;
+    const news = targets.some((target) => !asked.has(target));
+    if (news) lastNews = elapsed;
+    if (elapsed > ending.patienceMs + CHASE_MS) return;
+    if (elapsed > Math.max(ending.patienceMs, lastNews) + GIVE_UP_MS) return;
     for (const target of targets) {
-      if (patient && asked.has(target)) continue;
+      if (patient && (asked.has(target) || (target === ending.last && targets.length > 1))) continue;
       asked.add(target);
       if (!end(target, patient, ending.kill)) untouchable.add(target);
     }
@@ -75,16 +85,26 @@ export function groupAlive(pid: number): boolean {
   }
 }
 
+/**
+ * Who was found before. The first signal takes the parents away by which others were found, so that whoever ignores it
+ * must be remembered; and so must the sessions, since nobody can enter one that somebody else has begun.
+ */
+export interface Found {
+  /** Process ids, with the time of the start: an id is given out again. */
+  readonly pids: Map<number, number>;
+  readonly sessions: Set<number>;
+  /** Those that were looked at and carry no mark of it: an environment is that of the first look. */
+  readonly strangers: Map<number, number>;
+}
+
+export const nobody = (): Found => ({ pids: new Map(), sessions: new Set(), strangers: new Map() });
+
 /** What lives of a call: its group as one target, and each process outside of it. */
-export function findTree(tree: Tree): readonly Target[] {
+export function findTree(tree: Tree, found: Found = nobody()): readonly Target[] {
   const processes = listProcesses();
   if (processes === undefined) return groupAlive(tree.pid) ? [-tree.pid] : [];
-  const members = new Set<number>();
+  const members = membersOf(processes, tree, found);
   const outside: number[] = [];
-  for (const { pid, group, session } of processes) {
-    if (group === tree.pid || session === tree.pid || carries(pid, [tree.marker])) members.add(pid);
-  }
-  addDescendants(processes, members);
   let grouped = false;
   for (const { pid, group } of processes) {
     if (!members.has(pid)) continue;
@@ -94,18 +114,59 @@ export function findTree(tree: Tree): readonly Target[] {
   return grouped ? [-tree.pid, ...outside] : outside;
 }
 
-/** Processes that carry a marker which begins with `prefix`, but none of `except`. Linux only. */
-export function findMarked(prefix: string, except: Iterable<string>): readonly Target[] {
+/** Process ids of all that lives of a call. */
+export function membersOf(processes: readonly ProcessRow[], tree: Tree, found: Found): ReadonlySet<number> {
+  const members = new Set<number>();
+  for (const row of processes) {
+    const { pid, group, session } = row;
+    if (group === tree.pid || session === tree.pid || isMarked(row, tree.marker, found)) members.add(pid);
+  }
+  addRelated(processes, members, found);
+  return members;
+}
+
+/** Reads each environment once. */
+function isMarked({ pid, started }: ProcessRow, marker: string, found: Found): boolean {
+  if (found.pids.get(pid) === started) return true;
+  if (found.strangers.get(pid) === started) return false;
+  const isMine = carries(pid, [marker]);
+  if (isMine === false) found.strangers.set(pid, started);
+  return isMine === true;
+}
+
+/** For whoever looks again and again: a number that is free again may be somebody else's next time. */
+export function forgetGone(processes: readonly ProcessRow[], { pids, sessions, strangers }: Found): void {
+  const starts = new Map(processes.map(({ pid, started }) => [pid, started]));
+  const living = new Set(processes.map(({ session }) => session));
+  for (const known of [pids, strangers])
+    for (const [pid, started] of known) if (starts.get(pid) !== started) known.delete(pid);
+  for (const session of sessions) if (!living.has(session) && !starts.has(session)) sessions.delete(session);
+}
+
+/**
+ * Processes that carry a marker which begins with `prefix`, but none of `except`, and what belongs to them. Linux only.
+ */
+export function findMarked(
+  prefix: string,
+  except: Iterable<string>,
+  found: Found = nobody(),
+): readonly Target[] {
   const markers = [...except];
-  return (listProcesses() ?? [])
-    .map(({ pid }) => pid)
-    .filter((pid) => carries(pid, [prefix]) && !carries(pid, markers));
+  const processes = listProcesses() ?? [];
+  const members = new Set<number>();
+  for (const { pid } of processes) if (carries(pid, [prefix]) && !carries(pid, markers)) members.add(pid);
+  addRelated(processes, members, found);
+  return [...members];
 }
 
 /** Resolves when nothing of a call is left that can be found and killed. */
 export async function endTree(tree: Tree, ending: Ending): Promise<void> {
   if (process.platform === 'win32') taskkill(tree.pid);
-  else await extinguish(() => findTree(tree), ending);
+  else {
+    const found = nobody();
+    const last = tree.isKeeper === true ? { last: -tree.pid } : {};
+    await extinguish(() => findTree(tree, found), { ...ending, ...last });
+  }
 }
 
 /** Kills and waits for nothing. */
@@ -124,65 +185,20 @@ function taskkill(pid: number): void {
   spawn('taskkill', ['/pid', String(pid), '/T', '/F'], options).on('error', () => {});
 }
 
-interface ProcessRow {
-  readonly pid: number;
-  readonly parent: number;
-  readonly group: number;
-  readonly session: number;
-}
-
-/** Every living process that is younger than this one, or undefined where there is no `/proc`. */
-function listProcesses(): readonly ProcessRow[] | undefined {
-  const own = readStat('self');
-  if (own === undefined) return undefined;
-  const rows: ProcessRow[] = [];
-  for (const name of readdirSync('/proc')) {
-    const pid = Number(name);
-    if (!Number.isInteger(pid) || pid === process.pid) continue;
-    const stat = readStat(name);
-    if (stat === undefined || stat.started < own.started || stat.state === 'Z' || stat.state === 'X')
-      continue;
-    rows.push({ pid, parent: stat.parent, group: stat.group, session: stat.session });
-  }
-  return rows;
-}
-
-/** The fields of proc_pid_stat(5) that follow the name, which may itself hold blanks and brackets. */
-function readStat(pid: string) {
-  let text: string;
-  try {
-    text = readFileSync(`/proc/${pid}/stat`, 'latin1');
-  } catch {
-    return undefined;
-  }
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  return {
-    state: fields[0],
-    parent: Number(fields[1]),
-    group: Number(fields[2]),
-    session: Number(fields[3]),
-    started: Number(fields[19]),
-  };
-}
-
-function carries(pid: number, markers: readonly string[]): boolean {
-  if (markers.length === 0) return false;
-  let environment: string;
-  try {
-    environment = readFileSync(`/proc/${pid}/environ`, 'latin1');
-  } catch {
-    return false;
-  }
-  const start = environment.startsWith(`${CALL_VARIABLE}=`) ? 0 : environment.indexOf(`\0${CALL_VARIABLE}=`);
-  if (start < 0) return false;
-  const end = environment.indexOf('\0', start + 1);
-  const value = environment.slice(start, end < 0 ? undefined : end);
-  return markers.some((marker) => value.includes(marker));
-}
-
-function addDescendants(processes: readonly ProcessRow[], members: Set<number>): void {
+/** Adds who was found before, children, and whoever shares a session with a member, and remembers all of them. */
+function addRelated(processes: readonly ProcessRow[], members: Set<number>, found: Found): void {
+  // Nobody who is started here stays in it; were it otherwise, all that the person has started would be theirs.
+  const own = ownSession();
+  const { pids, sessions } = found;
   for (let before = -1; before !== members.size; ) {
     before = members.size;
-    for (const { pid, parent } of processes) if (members.has(parent)) members.add(pid);
+    for (const { pid, parent, session, started } of processes) {
+      if (members.has(parent) || sessions.has(session) || pids.get(pid) === started) members.add(pid);
+      if (!members.has(pid)) continue;
+      pids.set(pid, started);
+      // The session that it may begin between this look and the next has its number.
+      sessions.add(pid);
+      if (session !== own) sessions.add(session);
+    }
   }
 }

@@ -26,7 +26,27 @@ const HINTS: readonly { readonly evidence: RegExp; readonly hint: string }[] = [
   },
 ];
 
-/** `output` is that of a command that failed. */
-export function hintFor(output: string): string | undefined {
-  return HINTS.find(({ evidence }) => evidence.test(output))?.hint;
+/** How a line ends that asks for an answer. */
+const QUESTION = /(?:[:?>]|[)\]]|\bpassword)\s*$/i;
+
+/** `output` is that of a command that failed, or that ran out of time. */
+export function hintFor(output: string, timedOut = false): string | undefined {
+  const known = HINTS.find(({ evidence }) => evidence.test(output))?.hint;
+  if (known !== undefined || !timedOut) return known;
+  const last = output.slice(output.lastIndexOf('\n') + 1).trim();
+  // A program that waits for an answer has not ended its line.
+  if (output.endsWith('\n') || last.length > 200 || !QUESTION.test(last)) return undefined;
+  return `Hint: it seems to wait for an answer to ${JSON.stringify(last)}. Give it as a flag (such as --yes) or by a pipe; to answer step by step, run it with pty and run_in_background and type with task_input.`;
+}
+
+const QUOTED = /'[^']*'|"(?:\\[\s\S]|[^"\\])*"/g;
+
+/** A `&` that starts something beside the rest, and what makes it outlive a shell elsewhere. */
+const DETACHED = /(?:^|[^&|<>\\])&(?![&>\d])\s*(?:$|[\s;)\w])|\b(?:nohup|disown|setsid)\b/m;
+
+/** Undefined for a command that starts nothing beside itself, or waits for it. */
+export function detachedHint(command: string): string | undefined {
+  const code = command.replace(QUOTED, "''");
+  if (!DETACHED.test(code) || /(?:^|[\s;&])wait\b/.test(code)) return undefined;
+  return 'What it left running, if anything, was ended with it: use run_in_background, without &, for what is to go on.';
 }

@@ -14,45 +14,55 @@ const HEAD_LINES = 500;
 const FRAME_LINES = 10;
 
 /** The line that the capture puts where it left something out: dropped here, its count must be ours. */
-const CAPTURE_MARK = /^\[\d+ (?:lines|bytes).* left out here.*\]$/;
+const CAPTURE_MARK = /^\[\d+ (?:lines|bytes).* left out here(?:; (?<note>.*))?\]$/;
 
 export interface Shown {
   readonly text: string;
   /** Lines that the capture kept were left out here, so that the file with the whole is yet to be written. */
   readonly cut: boolean;
+  /** What is to be said of the file with the whole. */
+  readonly note?: string;
 }
 
 /** The output within the limit of lines. */
 export function showOutput({ stdout }: ExecResult): Shown {
-  const text = stdout.text.endsWith('\n') ? stdout.text.slice(0, -1) : stdout.text;
-  const lines = text.split('\n');
+  const lines = (stdout.text.endsWith('\n') ? stdout.text.slice(0, -1) : stdout.text).split('\n');
   const limit = MAX_RESULT_LINES - FRAME_LINES;
-  if (lines.length <= limit) return { text, cut: false };
   const from = HEAD_LINES;
   const to = lines.length - (limit - HEAD_LINES);
-  const hidden = stdout.truncated && lines.slice(from, to).some((line) => CAPTURE_MARK.test(line));
-  const missing = hidden ? stdout.lines - limit : to - from;
-  const mark = `[${missing} lines left out here]`;
-  return { text: [...lines.slice(0, from), mark, ...lines.slice(to)].join('\n'), cut: true };
+  const markAt = stdout.truncated ? lines.findIndex((line) => CAPTURE_MARK.test(line)) : -1;
+  const note = CAPTURE_MARK.exec(lines[markAt] ?? '')?.groups?.['note'];
+  const more = note === undefined ? {} : { note };
+  if (lines.length <= limit) return { text: lines.join('\n'), cut: false, ...more };
+  const isHidden = markAt >= from && markAt < to;
+  const missing = isHidden ? stdout.lines - limit : to - from;
+  const shown = [...lines.slice(0, from), `[${missing} lines left out here]`, ...lines.slice(to)];
+  return { text: shown.join('\n'), cut: true, ...more };
 }
 
-/** `shown` with what has to be known about it. `saved` names the file with the whole output. */
-export function resultText(
-  result: ExecResult,
-  shown: string,
-  options: { readonly timeoutMs: number; readonly maxTimeoutMs: number; readonly saved?: string },
-): string {
+export interface ResultFacts {
+  readonly timeoutMs: number;
+  readonly maxTimeoutMs: number;
+  /** The file with the whole output. */
+  readonly saved?: string | undefined;
+  /** What else is to be said. */
+  readonly hint?: string | undefined;
+}
+
+/** `shown` with what has to be known about it. */
+export function resultText(result: ExecResult, { text, note }: Shown, facts: ResultFacts): string {
   const notes: string[] = [];
-  if (options.saved !== undefined) {
-    notes.push(`Whole output (${result.stdout.lines} lines, ${result.stdout.bytes} bytes): ${options.saved}`);
+  const { saved, hint } = facts;
+  if (saved !== undefined) {
+    const { lines, bytes } = result.stdout;
+    const count = `(${lines} lines, ${bytes} bytes)`;
+    notes.push(note === undefined ? `Whole output ${count}: ${saved}` : `Output ${count}: ${saved}; ${note}`);
   }
-  const ending = endingOf(result, options);
-  if (ending !== undefined) {
-    notes.push(ending);
-    const hint = hintFor(shown);
-    if (hint !== undefined) notes.push(hint);
-  }
-  const output = shown === '' ? '(no output)' : shown;
+  const ending = endingOf(result, facts);
+  if (ending !== undefined) notes.push(ending);
+  const hints = [ending === undefined ? undefined : hintFor(result.stdout.text, result.timedOut), hint];
+  for (const each of hints) if (each !== undefined) notes.push(each);
+  const output = text === '' ? '(no output)' : text;
   return notes.length === 0 ? output : `${output}\n\n${notes.join('\n')}`;
 }
 

@@ -9,7 +9,7 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../core/host.ts';
 import { createExec } from '../process/exec.ts';
-import { hintFor } from './hints.ts';
+import { detachedHint, hintFor } from './hints.ts';
 import { createUserShell } from './user-shell.ts';
 
 const clock: Clock = {
@@ -119,4 +119,42 @@ test('a typed line is run for thirty seconds at most', async () => {
   assert.equal(seen.at(-1), 30_000);
   assert.deepEqual([result.failed, result.timedOut, result.exitCode], [true, true, null]);
   assert.match(result.text, /^so far\n\nTimed out after 30 s;/);
+});
+
+test('a program that still waits for an answer when its time is over is named with its question', () => {
+  for (const last of ['package name: (p) ', 'Continue? [y/N]', 'Password:', '>>> '])
+    assert.ok(hintFor(`Welcome.\n${last}`, true)?.includes(JSON.stringify(last.trim())), last);
+  for (const output of ['', 'tick\n', 'Done: 5 files\n', 'downloading 50%', `${'x'.repeat(300)}?`])
+    assert.equal(hintFor(output, true), undefined, output);
+  assert.equal(hintFor('package name: (p) '), undefined);
+});
+
+test('what a command leaves running is spoken of, and nothing else is', () => {
+  const leaving = [
+    'npm start &',
+    'server & sleep 1; curl x',
+    'nohup x > log',
+    'a &\necho b',
+    '(x &)',
+    'x > log 2>&1 &',
+  ];
+  assert.deepEqual(
+    leaving.filter((command) => detachedHint(command) === undefined),
+    [],
+  );
+  const plain = [
+    'a && b',
+    'a 2>&1 | b',
+    'a &> log',
+    "echo 'x & y'",
+    'echo "a & b" > f',
+    'a & b & wait',
+    'curl "u?a=1&b=2"',
+    'a >& log',
+    'a |& b',
+  ];
+  assert.deepEqual(
+    plain.filter((command) => detachedHint(command) !== undefined),
+    [],
+  );
 });

@@ -39,7 +39,7 @@ export function createUserShell(options: ShellOptions = {}): UserShell {
       exitCode: result.exitCode,
       timedOut: result.timedOut,
       failed: failed(result),
-      text: resultText(result, showOutput(result).text, limits),
+      text: resultText(result, showOutput(result), limits),
     };
   };
 }

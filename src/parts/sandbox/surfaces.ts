@@ -1,0 +1,299 @@
+// Looks after what is protected in the writable folders, whatever confines the programs. A mount can only cover what is
+// there already, and a name that appears while a program runs cannot be refused without one: so what was planted is moved
+// away before anybody is told of the result, and what was changed is put back. Folders that did not change are not read
+// again: most commands cost one `lstat` a folder.
+
+import {
+  closeSync,
+  constants,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join, relative, sep } from 'node:path';
+import { isHarmlessGitConfig, isProtectedFile, isProtectedFolder, SKIPPED_FOLDERS } from './protected.ts';
+
+/** Folders of one root that are looked at; a larger tree is covered in part, and that is told. */
+const MAX_FOLDERS = 20_000;
+/** Bytes of a file that is kept to be put back. */
+const MAX_KEPT_BYTES = 1024 * 1024;
+
+interface Folder {
+  readonly mark: string;
+  readonly folders: readonly string[];
+  readonly guarded: readonly string[];
+}
+
+interface Entry {
+  readonly root: string;
+  readonly mark: string;
+  /** The inode of the folder around it. */
+  readonly folder: number;
+  readonly link?: string;
+  /** Undefined where it was too large, or could not be read. */
+  readonly content?: Uint8Array;
+  readonly mode: number;
+}
+
+export type Snapshot = ReadonlyMap<string, Entry>;
+
+export interface Planted {
+  readonly path: string;
+  readonly what: 'new' | 'changed' | 'gone';
+  /** Where it lies, or undefined where it could not be moved. */
+  readonly movedTo?: string;
+}
+
+export interface SurfacesOptions {
+  /** Absolute, with links resolved. */
+  readonly roots: readonly string[];
+  /** A folder of ours on this machine for what was moved away. */
+  readonly quarantine: () => Promise<string>;
+  /** The person's home folder: where it is writable, what begins with a dot there is protected. */
+  readonly home?: string;
+}
+
+export class Surfaces {
+  readonly #options: SurfacesOptions;
+  readonly #folders = new Map<string, Folder>();
+  readonly #contents = new Map<string, Entry>();
+  #moved = 0;
+
+  constructor(options: SurfacesOptions) {
+    this.#options = options;
+  }
+
+  /** Everything protected that is there. */
+  snapshot(): Snapshot {
+    const found = new Map<string, Entry>();
+    for (const root of this.#options.roots) this.#walk(root, found);
+    return found;
+  }
+
+  /** Files and folders to be covered by mounts: the whole folder where all of it is protected. */
+  covers(snapshot: Snapshot): readonly string[] {
+    const covered = new Set<string>();
+    for (const [path, { root, link }] of snapshot) {
+      // A mount on a link lands on what it names.
+      if (link === undefined) covered.add(outermost(path, root) ?? path);
+    }
+    return [...covered];
+  }
+
+  /** Undoes what differs from `before`. `isCovered`: what was there could not be changed from inside. */
+  async verify(
+    before: Snapshot,
+    { isCovered }: { readonly isCovered: boolean },
+  ): Promise<readonly Planted[]> {
+    const after = this.snapshot();
+    const planted: Planted[] = [];
+    for (const [path, entry] of after) {
+      const old = before.get(path);
+      if (old === undefined) {
+        if (!isHarmlessNew(path, entry, this.#options.roots))
+          planted.push(await this.#remove(path, entry.root, 'new'));
+      } else if (!isSame(old, entry) && !(isCovered && isOwnChange(old, entry))) {
+        const removed = await this.#remove(path, entry.root, 'changed');
+        this.#restore(path, old);
+        planted.push(removed);
+      }
+    }
+    for (const [path, old] of before) {
+      if (after.has(path)) continue;
+      this.#restore(path, old);
+      planted.push({ path, what: 'gone' });
+    }
+    return planted;
+  }
+
+  #walk(root: string, found: Map<string, Entry>): void {
+    const queue = [root];
+    for (let at = 0; at < queue.length && at < MAX_FOLDERS; at++) {
+      const path = queue[at] ?? root;
+      const folder = this.#folder(path, root);
+      for (const name of folder.guarded) this.#note(join(path, name), root, found);
+      for (const name of folder.folders) queue.push(join(path, name));
+    }
+  }
+
+  #folder(path: string, root: string): Folder {
+    const info = look(path);
+    if (info === undefined || !info.isDirectory()) return NOTHING;
+    const mark = markOf(info);
+    const known = this.#folders.get(path);
+    if (known?.mark === mark) return known;
+    const folder = { mark, ...this.#read(path, root) };
+    this.#folders.set(path, folder);
+    return folder;
+  }
+
+  #read(path: string, root: string): Omit<Folder, 'mark'> {
+    const folders: string[] = [];
+    const guarded: string[] = [];
+    const [name, parent] = [basename(path), basename(dirname(path))];
+    const isInside = outermost(path, root) !== undefined;
+    for (const entry of list(path)) {
+      const isGuarded =
+        isInside ||
+        this.#isDotFile(path, entry.name) ||
+        (entry.isDirectory()
+          ? isProtectedFolder(entry.name, name)
+          : isProtectedFile(entry.name, name, parent) || isProtectedFolder(entry.name, name));
+      if (isGuarded && !entry.isDirectory()) guarded.push(entry.name);
+      // Of git's own folder only what is protected matters, and objects are many.
+      else if (entry.isDirectory() && !SKIPPED_FOLDERS.has(entry.name) && (name !== '.git' || isGuarded))
+        folders.push(entry.name);
+    }
+    return { folders, guarded };
+  }
+
+  #isDotFile(folder: string, name: string): boolean {
+    return folder === this.#options.home && name.startsWith('.');
+  }
+
+  #note(path: string, root: string, found: Map<string, Entry>): void {
+    const info = look(path);
+    if (info === undefined || path.endsWith('.sample')) return;
+    const mark = markOf(info);
+    const known = this.#contents.get(path);
+    const folder = look(dirname(path))?.ino ?? 0;
+    const isKnown = known?.mark === mark && known.folder === folder;
+    const entry = isKnown
+      ? known
+      : { root, mark, folder, mode: info.mode & 0o7777, ...contentOf(path, info) };
+    this.#contents.set(path, entry);
+    found.set(path, entry);
+  }
+
+  async #remove(path: string, root: string, what: Planted['what']): Promise<Planted> {
+    const folder = await this.#options.quarantine().catch(() => undefined);
+    const target = folder === undefined ? undefined : join(folder, `${++this.#moved}-${basename(path)}`);
+    const isMoved = inFolder(root, path, (here) => moveAway(here, target));
+    return isMoved === true && target !== undefined ? { path, what, movedTo: target } : { path, what };
+  }
+
+  #restore(path: string, { root, link, content, mode }: Entry): void {
+    try {
+      mkdirSync(dirname(path), { recursive: true });
+      inFolder(root, path, (here) => {
+        if (link !== undefined) symlinkSync(link, here);
+        else if (content !== undefined) writeFileSync(here, content, { flag: 'wx', mode });
+      });
+    } catch {
+      // It is told of all the same; there is nothing left to try.
+    }
+  }
+}
+
+const NOTHING: Folder = { mark: '', folders: [], guarded: [] };
+
+/** What cannot be kept, as on another file system, is at least gone. */
+function moveAway(path: string, target: string | undefined): boolean {
+  try {
+    if (target !== undefined) {
+      renameSync(path, target);
+      return true;
+    }
+  } catch {
+    // Then it is removed.
+  }
+  rmSync(path, { recursive: true, force: true });
+  return false;
+}
+
+/** The protected folder that a path lies in or is, nearest the root. */
+function outermost(path: string, root: string): string | undefined {
+  const names = relative(root, path).split(sep);
+  const at = names.findIndex((name, index) => isProtectedFolder(name, names[index - 1] ?? basename(root)));
+  return at < 0 ? undefined : join(root, ...names.slice(0, at + 1));
+}
+
+/** What was put back beside another program is another file with the same in it. */
+function isSame(old: Entry, entry: Entry): boolean {
+  if (old.mark === entry.mark) return true;
+  if (old.mode !== entry.mode || old.link !== entry.link) return false;
+  if (old.content === undefined || entry.content === undefined) return old.link !== undefined;
+  return Buffer.compare(old.content, entry.content) === 0;
+}
+
+/**
+ * A mount covers it, so nobody inside has changed it: somebody outside did. But a folder around it can be moved away,
+ * and another put in its place.
+ */
+function isOwnChange(old: Entry, entry: Entry): boolean {
+  return old.link === undefined && old.folder === entry.folder;
+}
+
+/** A repository that was cloned, and a virtual environment that uses the system's Python, are no plants. */
+function isHarmlessNew(path: string, { link, content }: Entry, roots: readonly string[]): boolean {
+  if (basename(dirname(path)) === '.git' && basename(path) === 'config')
+    return content !== undefined && isHarmlessGitConfig(new TextDecoder().decode(content));
+  if (basename(dirname(path)) !== 'bin' || link === undefined) return false;
+  return (
+    /^python[0-9.]*$/.test(link) ||
+    (link.startsWith('/') && !roots.some((root) => link.startsWith(root + sep)))
+  );
+}
+
+function look(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
+}
+
+function list(path: string) {
+  try {
+    return readdirSync(path, { withFileTypes: true });
+  } catch {
+    return [];
+  }
+}
+
+function markOf({ ino, size, mtimeMs, ctimeMs, mode }: Stats): string {
+  return `${ino}:${size}:${mtimeMs}:${ctimeMs}:${mode}`;
+}
+
+function contentOf(path: string, info: Stats): Pick<Entry, 'link' | 'content'> {
+  try {
+    if (info.isSymbolicLink()) return { link: readlinkSync(path) };
+    if (info.isFile() && info.size <= MAX_KEPT_BYTES) return { content: readFileSync(path) };
+  } catch {
+    // Gone meanwhile, or not ours to read.
+  }
+  return {};
+}
+
+/**
+ * Calls `act` with a path that leads to the file through no link: another program that still runs could put one in the
+ * place of a folder on the way. Undefined when there is one.
+ */
+function inFolder<T>(root: string, path: string, act: (path: string) => T): T | undefined {
+  if (process.platform !== 'linux') return act(path);
+  const flags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+  let descriptor: number | undefined;
+  try {
+    descriptor = openSync(root, flags);
+    for (const name of relative(root, dirname(path))
+      .split(sep)
+      .filter((part) => part !== '')) {
+      const next = openSync(`/proc/self/fd/${descriptor}/${name}`, flags);
+      closeSync(descriptor);
+      descriptor = next;
+    }
+    return act(`/proc/self/fd/${descriptor}/${basename(path)}`);
+  } catch {
+    return undefined;
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
+}
