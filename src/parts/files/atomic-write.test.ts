@@ -5,8 +5,8 @@ import assert from 'node:assert/strict';
 import * as promises from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { createTestFolder } from '../../../test/support/tool-folder.ts';
 import { atomicWrite, type WriteSystem } from './atomic-write.ts';
-import { createTestFolder } from './context-for-test.ts';
 
 class Planned extends Error {
   readonly code = 'EIO';

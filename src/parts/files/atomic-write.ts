@@ -14,13 +14,17 @@ interface Owner {
   readonly mode: number;
 }
 
-/** `target` is resolved: no link is followed any more. Throws system errors, or `ToolFailure` for no regular file. */
+/**
+ * `target` is resolved: no link is followed any more. `named` is what messages call it. Throws system errors, or
+ * `ToolFailure` for no regular file.
+ */
 export async function atomicWrite(
   target: string,
   bytes: Uint8Array,
   system: WriteSystem = promises,
+  named = target,
 ): Promise<void> {
-  const old = await replaced(target, system);
+  const old = await replaced(target, named, system);
   const folder = dirname(target);
   const { path, handle } = await openTemporary(folder, old, system);
   try {
@@ -39,7 +43,7 @@ export async function atomicWrite(
   await syncFolder(folder, system);
 }
 
-async function replaced(target: string, system: WriteSystem): Promise<Owner | undefined> {
+async function replaced(target: string, named: string, system: WriteSystem): Promise<Owner | undefined> {
   let info: Awaited<ReturnType<typeof promises.stat>>;
   try {
     info = await system.stat(target);
@@ -47,8 +51,8 @@ async function replaced(target: string, system: WriteSystem): Promise<Owner | un
     if (errnoOf(error) === 'ENOENT') return undefined;
     throw error;
   }
-  if (info.isDirectory()) throw new ToolFailure(`Cannot write ${target}: it is a folder, not a file.`);
-  if (!info.isFile()) throw new ToolFailure(`Cannot write ${target}: it is no regular file.`);
+  if (info.isDirectory()) throw new ToolFailure(`Cannot write ${named}: it is a folder, not a file.`);
+  if (!info.isFile()) throw new ToolFailure(`Cannot write ${named}: it is no regular file.`);
   // A rename needs no permission on the file itself: without this a write-protected file would be replaced.
   await system.access(target, promises.constants.W_OK);
   // As any write does, this one drops the bits that lend the owner's rights to whoever runs the file.

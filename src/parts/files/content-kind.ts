@@ -12,6 +12,11 @@ export function imageKind(bytes: Uint8Array): (typeof IMAGE_KINDS)[number] | und
   return undefined;
 }
 
+/** Readers find the signature within the first 1,024 bytes (ISO 32000-1, annex H); a text that only speaks of it has none there. */
+export function isPdf(bytes: Uint8Array): boolean {
+  return startsWith(bytes, '%PDF-') || startsWith(bytes, '\xef\xbb\xbf%PDF-');
+}
+
 /** Signatures that no text begins with. */
 const BINARY_SIGNATURES: readonly (readonly [name: string, signature: string, offset?: number])[] = [
   ['a PDF document', '%PDF-'],

@@ -4,6 +4,7 @@
 import { plainCharacters } from './edit-match.ts';
 import { cutText } from './line-window.ts';
 import { splitLines } from './text-diff.ts';
+import { markUnseen } from './unseen.ts';
 
 /** Lines of a file that are looked at for likeness; behind them only a line that is the same counts. */
 const MAX_COMPARED_LINES = 15_000;
@@ -31,7 +32,7 @@ export function describeNearest(text: string, oldText: string): string {
   const last = Math.min(place + Math.min(old.length, MAX_SHOWN_LINES), lines.length);
   const numbered = lines
     .slice(place, last)
-    .map((line, at) => `${place + at + 1}\t${cutText(line, MAX_LINE)}`);
+    .map((line, at) => `${place + at + 1}\t${markUnseen(cutText(line, MAX_LINE))}`);
   const range = last - place > 1 ? `lines ${place + 1}–${last}` : `line ${last}`;
   return `The nearest place is ${range}:\n${numbered.join('\n')}\n${firstDifference(lines, old, place)}`;
 }

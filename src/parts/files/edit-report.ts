@@ -5,6 +5,7 @@ import { cutText } from './line-window.ts';
 import type { Seen } from './read-record.ts';
 import { type DiffDisplay, splitLines } from './text-diff.ts';
 import type { Hunk } from './text-file.ts';
+import { markUnseen } from './unseen.ts';
 
 const MAX_SNIPPETS = 3;
 const MAX_SNIPPET_LINES = 14;
@@ -80,7 +81,7 @@ function snippets(after: string, places: readonly Place[]): readonly string[] {
         number = to - MAX_SNIPPET_LINES / 2 + 1;
         result.push('…');
       }
-      result.push(`${number}\t${cutText(lines[number - 1] ?? '', MAX_LINE)}`);
+      result.push(`${number}\t${markUnseen(cutText(lines[number - 1] ?? '', MAX_LINE))}`);
     }
     shownTo = to;
   }

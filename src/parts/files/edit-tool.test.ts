@@ -3,10 +3,16 @@ import { execFile } from 'node:child_process';
 import { readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
+import {
+  createTestFolder,
+  runForText,
+  type TestFolder,
+  textOf,
+  toolNamed,
+} from '../../../test/support/tool-folder.ts';
 import type { Files } from '../../core/host.ts';
 import type { JsonObject } from '../../core/schema.ts';
 import { seeded } from '../../core/seeded.ts';
-import { createTestFolder, runForText, type TestFolder, textOf, toolNamed } from './context-for-test.ts';
 import { createFileTools } from './file-tools.ts';
 import { createLocalFiles } from './local-files.ts';
 

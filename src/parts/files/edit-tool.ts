@@ -7,12 +7,13 @@ import { ToolFailure } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/schema.ts';
 import { type Tool, type ToolContext, type ToolOutput, textOutput } from '../../core/tool.ts';
 import { nameBinary } from './content-kind.ts';
-import { type Change, findChange } from './edit-match.ts';
+import { type Change, type Found, findChange } from './edit-match.ts';
 import { describeNearest } from './edit-nearest.ts';
 import { editReport, lineNumbers } from './edit-report.ts';
 import { readWhole, type Seen } from './read-record.ts';
 import { decodeText, encodeText, type Hunk, splice, type TextFile, unencodable } from './text-file.ts';
 import { filePath, renamed, renamedFile, textArgument, writePlan } from './tool-path.ts';
+import { unmark } from './unseen.ts';
 import { type Mutation, type MutationTarget, mutationTarget } from './write-tool.ts';
 
 const CHANGE = {
@@ -36,7 +37,7 @@ const CHANGE_NAMES = {
 export function createEditTool(mutation: Mutation): Tool {
   return {
     name: 'edit',
-    aliases: ['Edit', 'MultiEdit', 'file.edit', 'fs.edit', 'edit_file', 'str_replace'],
+    aliases: ['Edit', 'MultiEdit', 'multi_edit', 'file.edit', 'fs.edit', 'edit_file', 'str_replace'],
     source: 'builtin',
     description:
       'Replace text in a file. old_string is the exact text, without line numbers; it must occur once unless replace_all is set. For several changes give edits: each matches the file as it is, and all apply or none. An empty old_string creates the file.',
@@ -157,7 +158,7 @@ function locate(file: TextFile, changes: readonly Change[], shown: string, seen:
   const ignored = new Set<string>();
   const failures: string[] = [];
   for (const [at, change] of changes.entries()) {
-    const found = findChange(file.text, change);
+    const found = findMarked(file.text, change);
     if (found.kind === 'found') {
       for (const hunk of found.hunks) hunks.push({ ...hunk, change: at });
       for (const name of found.ignored) ignored.add(name);
@@ -176,6 +177,14 @@ function locate(file: TextFile, changes: readonly Change[], shown: string, seen:
   hunks.sort((a, b) => a.start - b.start || a.end - b.end);
   checkOverlap(file.text, hunks, changes.length);
   return { hunks, ignored: [...ignored] };
+}
+
+/** A model writes what it cannot see as it was shown it; a file that holds such marks as letters comes first. */
+function findMarked(text: string, change: Change): Found {
+  const found = findChange(text, change);
+  const oldText = found.kind === 'missing' ? unmark(change.oldText) : undefined;
+  if (oldText === undefined) return found;
+  return findChange(text, { ...change, oldText, newText: unmark(change.newText) ?? change.newText });
 }
 
 function ambiguous(

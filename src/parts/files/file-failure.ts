@@ -8,7 +8,7 @@ import { errnoOf, ToolFailure } from '../../core/errors.ts';
 /** Names looked at for a suggestion; a larger folder is not searched to its end. */
 const MAX_NAMES = 2000;
 
-export type FileAction = 'read' | 'write' | 'list' | 'look at';
+export type FileAction = 'read' | 'write' | 'remove' | 'list' | 'look at';
 
 const REASONS: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',

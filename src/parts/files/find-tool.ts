@@ -16,6 +16,7 @@ import {
   shownPath,
   textArgument,
 } from './tool-path.ts';
+import { keepWhole } from './whole-output.ts';
 
 const DEFAULT_LIMIT = 1000;
 const MAX_LIMIT = 10_000;
@@ -83,7 +84,8 @@ async function find(input: JsonObject, context: ToolContext, ripgrep: Ripgrep): 
   const { kept, cut } = withinBytes(lines);
   const truncated = cut || newest.length > limit;
   const text = newest.length === 0 ? 'No files match.' : kept.join('\n');
-  const footer = `\n[The newest ${kept.length} of ${newest.length} files. Narrow the pattern or the path.]`;
+  const where = cut ? ` ${await keepWhole(lines, context)}` : '';
+  const footer = `\n[The newest ${kept.length} of ${newest.length} files. Narrow the pattern or the path.${where}]`;
   const title = textArgument(input, 'pattern');
   const display = { kind: 'matches', title, count: newest.length, truncated, lines: kept } as const;
   return textOutput(truncated ? text + footer : text, display);

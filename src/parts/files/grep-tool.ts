@@ -5,6 +5,7 @@ import type { Display } from '../../core/display.ts';
 import { ToolFailure } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/schema.ts';
 import type { Tool, ToolContext, ToolOutput } from '../../core/tool.ts';
+import { globsOfType } from './file-types.ts';
 import { compilePathGlob } from './glob.ts';
 import type { SearchOutput } from './match-report.ts';
 import { byteCount } from './read-record.ts';
@@ -17,6 +18,7 @@ import {
   searchPath,
   textArgument,
 } from './tool-path.ts';
+import { keepWhole } from './whole-output.ts';
 
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1000;
@@ -40,7 +42,11 @@ export function createGrepTool(ripgrep: Ripgrep): Tool {
         glob: { type: 'string', description: 'Only such files: *.ts, src/**/*.{c,h}, !*.md' },
         ignore_case: { type: 'boolean' },
         literal: { type: 'boolean', description: 'pattern is plain text' },
+        type: { type: 'string', description: 'Only files of a language: ts, py, rust' },
         context: { type: 'integer', description: 'Lines shown around each match' },
+        before: { type: 'integer' },
+        after: { type: 'integer' },
+        multiline: { type: 'boolean', description: 'A match may span lines; . matches line ends' },
         limit: { type: 'integer', description: `Default ${DEFAULT_LIMIT}, at most ${MAX_LIMIT}` },
         output: { type: 'string', enum: ['content', 'files', 'count'] },
       },
@@ -63,6 +69,8 @@ function prepare(input: JsonObject): JsonObject {
     case_insensitive: 'ignore_case',
     '-i': 'ignore_case',
     '-C': 'context',
+    '-A': 'after',
+    '-B': 'before',
     context_lines: 'context',
     max_results: 'limit',
     head_limit: 'limit',
@@ -81,13 +89,17 @@ async function search(input: JsonObject, context: ToolContext, ripgrep: Ripgrep)
   const pattern = textArgument(input, 'pattern');
   if (pattern === '') throw new ToolFailure('The pattern is empty.');
   if (pattern.includes('\0')) throw new ToolFailure('A pattern cannot hold a NUL byte.');
-  if (/[\r\n]/.test(pattern))
-    throw new ToolFailure('A search looks at one line at a time: give a pattern for one line.');
+  if (/[\r\n]/.test(pattern) && input['multiline'] !== true)
+    throw new ToolFailure(
+      'A search looks at one line at a time: give a pattern for one line, or set multiline.',
+    );
   const { cwd } = context.identity;
   const named = searchPath(input, cwd);
   const glob = textArgument(input, 'glob');
-  const chosen = fileFilter(glob);
-  const query = { ...(await queryOf(input, named, context)), ...nameGlobOf(glob) };
+  const typeGlobs = globsOfType(textArgument(input, 'type'));
+  const chosen = fileFilter(glob, typeGlobs);
+  const nameGlobs = typeGlobs ?? nameGlobsOf(glob);
+  const query = { ...(await queryOf(input, named, context)), ...(nameGlobs && { nameGlobs }) };
   const withheld = await context.withheld();
   const accepts = (path: string) => chosen(path) && withheld?.(join(query.root, path)) !== true;
   const { createMatchReport } = await import('./match-report.ts');
@@ -95,7 +107,8 @@ async function search(input: JsonObject, context: ToolContext, ripgrep: Ripgrep)
     title: pattern,
     output: outputOf(input),
     limit: countArgument(input, 'limit', { least: 1, most: MAX_LIMIT, otherwise: DEFAULT_LIMIT }),
-    context: query.context,
+    before: query.before,
+    after: query.after,
     locate: (path) => (query.file === undefined ? join(named, path) : named),
     cwd,
     accepts,
@@ -108,12 +121,16 @@ async function search(input: JsonObject, context: ToolContext, ripgrep: Ripgrep)
     const { searchWithRipgrep } = await import('./ripgrep.ts');
     await searchWithRipgrep(program, query, context, report);
   }
-  return withheld === undefined ? report.finish() : withNote(report.finish());
+  const found = report.finish();
+  const notes: string[] = [];
+  if (report.whole !== undefined) notes.push(await keepWhole(report.whole, context));
+  // Said whether or not such a file has a match: what is kept back must not show through.
+  if (withheld !== undefined && withheld.byNameOnly !== true)
+    notes.push('Files that a permission rule withholds were left out.');
+  return notes.length === 0 ? found : withNote(found, `[${notes.join(' ')}]`);
 }
 
-/** Said whether or not such a file has a match: what is kept back must not show through. */
-function withNote(found: ToolOutput): ToolOutput {
-  const note = '[Files that a permission rule withholds were left out.]';
+function withNote(found: ToolOutput, note: string): ToolOutput {
   const content = found.content.map((block) =>
     block.type === 'text' ? { ...block, text: `${block.text}\n${note}` } : block,
   );
@@ -135,18 +152,30 @@ async function queryOf(input: JsonObject, path: string, context: ToolContext): P
       `Cannot search ${path}: it has ${byteCount(info.size)}, and no more than ${MAX_SEARCHED_GB} GB are searched; use a command for it.`,
     );
   const resolved = await context.files.resolve(path);
+  const lines = (key: string, otherwise: number) =>
+    countArgument(input, key, { least: 0, most: MAX_CONTEXT, otherwise });
+  const around = lines('context', 0);
   return {
     pattern: textArgument(input, 'pattern'),
     literal: input['literal'] === true,
     ignoreCase: input['ignore_case'] === true,
-    context: countArgument(input, 'context', { least: 0, most: MAX_CONTEXT, otherwise: 0 }),
+    multiline: input['multiline'] === true,
+    before: lines('before', around),
+    after: lines('after', around),
     ...(info.kind === 'directory'
       ? { root: resolved }
       : { root: dirname(resolved), file: basename(resolved) }),
   };
 }
 
-function fileFilter(glob: string): (path: string) => boolean {
+function fileFilter(glob: string, names: readonly string[] | undefined): (path: string) => boolean {
+  const byGlob = globFilter(glob);
+  if (names === undefined) return byGlob;
+  const byName = names.map(compilePathGlob);
+  return (path) => byName.some((matches) => matches(path)) && byGlob(path);
+}
+
+function globFilter(glob: string): (path: string) => boolean {
   if (glob === '') return () => true;
   const negated = glob.startsWith('!');
   const wanted = negated ? glob.slice(1) : glob;
@@ -155,10 +184,8 @@ function fileFilter(glob: string): (path: string) => boolean {
 }
 
 /** What the glob says about names alone, where it means the same to ripgrep: it need not open the other files. */
-function nameGlobOf(glob: string): { readonly nameGlob?: string } {
+function nameGlobsOf(glob: string): readonly string[] | undefined {
   const name = glob.slice(glob.lastIndexOf('/') + 1);
   const simple = /^(?:[\w.*?-]|\{[\w.*?-]+(?:,[\w.*?-]+)+\})+$/.test(name) && !name.includes('**');
-  return simple && !glob.startsWith('!') && !/[{\\[]/.test(glob.slice(0, -name.length))
-    ? { nameGlob: name }
-    : {};
+  return simple && !glob.startsWith('!') && !/[{\\[]/.test(glob.slice(0, -name.length)) ? [name] : undefined;
 }

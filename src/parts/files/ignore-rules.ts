@@ -5,6 +5,9 @@ import { compileGlob, type Glob } from './glob.ts';
 
 export type IgnoreVerdict = 'ignore' | 'keep' | undefined;
 
+/** Rules of one file that are read. */
+const MAX_RULES = 5000;
+
 /** `path` is relative to the folder that the rules are for. The last rule that matches decides. */
 export type IgnoreRules = (path: string, isFolder: boolean) => IgnoreVerdict;
 
@@ -22,6 +25,7 @@ export function parseIgnoreRules(text: string): IgnoreRules | undefined {
   for (const line of text.replace(/^\ufeff/, '').split(/\r?\n/)) {
     const rule = parseRule(line);
     if (rule !== undefined) rules.push(rule);
+    if (rules.length === MAX_RULES) break;
   }
   if (rules.length === 0) return undefined;
   rules.reverse();

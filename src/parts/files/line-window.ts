@@ -1,6 +1,8 @@
 // The part of a text that is shown: lines from one on, up to a number of lines and of bytes, each cut at a length.
 // It is fed piece by piece and holds the window only, so that the size of the file does not matter.
 
+import { hasUnseen, markUnseen } from './unseen.ts';
+
 /** Characters of one line that are shown. */
 export const MAX_LINE_LENGTH = 2000;
 
@@ -21,8 +23,9 @@ export interface LineWindow {
   readonly full: boolean;
   /** Lines that ended so far, shown or not. */
   readonly counted: number;
-  /** The lines with their numbers. */
+  /** The lines with their numbers, and marks for what cannot be seen. */
   readonly shown: readonly string[];
+  readonly hasMarks: boolean;
 }
 
 export function createLineWindow(limits: WindowLimits): LineWindow {
@@ -30,6 +33,7 @@ export function createLineWindow(limits: WindowLimits): LineWindow {
   let counted = 0;
   let bytes = 0;
   let full = false;
+  let hasMarks = false;
   // The beginning of a line whose end is in another piece, and how long it is in all.
   let carried = '';
   let carriedLength = 0;
@@ -37,13 +41,16 @@ export function createLineWindow(limits: WindowLimits): LineWindow {
   const add = (line: string, length: number) => {
     counted++;
     if (full || counted < limits.first) return;
-    const text = `${counted}\t${cut(line, length)}`;
+    const beginning = cut(line, length);
+    const isMarked = hasUnseen(beginning);
+    const text = `${counted}\t${isMarked ? markUnseen(beginning) : beginning}`;
     bytes += Buffer.byteLength(text) + 1;
     if (bytes > limits.bytes) {
       full = true;
       return;
     }
     shown.push(text);
+    hasMarks ||= isMarked;
     full = shown.length >= limits.lines;
   };
 
@@ -73,6 +80,9 @@ export function createLineWindow(limits: WindowLimits): LineWindow {
       return counted;
     },
     shown,
+    get hasMarks() {
+      return hasMarks;
+    },
   };
 }
 

@@ -16,7 +16,7 @@ import {
 } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { describe, test } from 'node:test';
-import { createTestFolder } from './context-for-test.ts';
+import { createTestFolder } from '../../../test/support/tool-folder.ts';
 import { createLocalFiles } from './local-files.ts';
 
 const files = createLocalFiles();

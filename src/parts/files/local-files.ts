@@ -17,6 +17,9 @@ import {
 } from 'node:fs';
 import { errnoOf, ToolFailure } from '../../core/errors.ts';
 import type { DirectoryEntry, FileInfo, Files } from '../../core/host.ts';
+import type { JudgedPath } from '../../core/permission.ts';
+import { bindPaths } from './bound-paths.ts';
+import { openExactly } from './exact-path.ts';
 import { checkPath, type FileAction, fileFailure } from './file-failure.ts';
 import { lazy } from './lazy.ts';
 
@@ -41,6 +44,7 @@ export function createLocalFiles(): Files {
   const promises = lazy(() => import('node:fs/promises'));
   const paths = lazy(() => import('./resolve-path.ts'));
   const writing = lazy(() => import('./atomic-write.ts'));
+  const pinning = lazy(() => import('./pinned-folder.ts'));
   const resolve = async (path: string): Promise<string> => {
     checkPath(path, 'look at');
     // The usual case in one call; what does not exist takes the long way.
@@ -48,7 +52,7 @@ export function createLocalFiles(): Files {
     if (typeof found === 'string') return found;
     return attempt('look at', path, async () => (await paths()).resolvePath(path));
   };
-  return {
+  const local: Files = {
     resolve,
     async info(path, options) {
       checkPath(path, 'look at');
@@ -65,15 +69,63 @@ export function createLocalFiles(): Files {
       checkPath(path, 'read');
       return attempt('read', path, () => readFile(path, range));
     },
-    async write(path, bytes) {
+    async write(path, bytes, options) {
       checkPath(path, 'write');
-      const target = await resolve(path);
-      await attempt('write', path, async () => (await writing()).atomicWrite(target, bytes));
+      const target = options?.resolved === true ? path : await resolve(path);
+      const [{ atomicWrite }, { inPinnedFolder }] = await Promise.all([writing(), pinning()]);
+      await attempt('write', path, () =>
+        inPinnedFolder(target, (pinned) => atomicWrite(pinned, bytes, undefined, path)),
+      );
+    },
+    async remove(path) {
+      checkPath(path, 'remove');
+      const { unlink } = await promises();
+      await attempt('remove', path, () => unlink(path));
     },
     async list(path) {
       checkPath(path, 'list');
       const { readdir } = await promises();
       const entries = await attempt('list', path, () => readdir(path, { withFileTypes: true }));
+      return entries.map(directoryEntry);
+    },
+    bound: (paths) => bindFiles(local, paths),
+  };
+  return local;
+}
+
+/** What was judged is opened where it was; what was not goes the usual way. */
+function bindFiles(local: Files, paths: readonly JudgedPath[]): Files {
+  const binding = bindPaths(paths);
+  const exactly = lazy(() => import('./exact-files.ts'));
+  return {
+    async info(path, options) {
+      const real = binding(path);
+      if (real === undefined || options?.follow === false) return local.info(path, options);
+      return attempt('look at', real, async () => {
+        const found = (await exactly()).lookExactly(real);
+        return found === undefined ? undefined : fileInfo(found);
+      });
+    },
+    resolve: async (path) => binding(path) ?? local.resolve(path),
+    async read(path, range) {
+      const real = binding(path);
+      if (real === undefined) return local.read(path, range);
+      return attempt('read', real, () => readFile(real, range, openExactly));
+    },
+    async write(path, bytes, options) {
+      const real = binding(path);
+      if (real === undefined) return local.write(path, bytes, options);
+      await attempt('write', real, async () => (await exactly()).writeExactly(real, bytes));
+    },
+    async remove(path) {
+      const real = binding(path);
+      if (real === undefined) return local.remove(path);
+      await attempt('remove', real, async () => (await exactly()).removeExactly(real));
+    },
+    async list(path) {
+      const real = binding(path);
+      if (real === undefined) return local.list(path);
+      const entries = await attempt('list', real, async () => (await exactly()).listExactly(real));
       return entries.map(directoryEntry);
     },
   };
@@ -95,12 +147,12 @@ function realPath(path: string): string | undefined {
   }
 }
 
-function openFile(path: string): number {
-  return openSync(path, OPEN_FLAGS);
-}
-
-async function readFile(path: string, range: Range | undefined): Promise<Uint8Array> {
-  const fd = openFile(path);
+async function readFile(
+  path: string,
+  range: Range | undefined,
+  open: (path: string, flags: number) => number = openSync,
+): Promise<Uint8Array> {
+  const fd = open(path, OPEN_FLAGS);
   try {
     const info = fstatSync(fd);
     if (info.isDirectory()) throw new ToolFailure(`Cannot read ${path}: it is a folder, not a file.`);

@@ -13,6 +13,7 @@ import {
   shownPath,
   textArgument,
 } from './tool-path.ts';
+import { keepWhole } from './whole-output.ts';
 
 const DEFAULT_LIMIT = 500;
 const MAX_LIMIT = 2000;
@@ -58,7 +59,8 @@ async function list(input: JsonObject, context: ToolContext): Promise<ToolOutput
   const { kept, cut } = withinBytes(lines);
   const truncated = cut || entries.length > limit;
   const text = entries.length === 0 ? '[The folder is empty.]' : kept.join('\n');
-  const footer = `\n[The first ${kept.length} of ${entries.length} entries. Use find for the others.]`;
+  const where = cut ? ` ${await keepWhole(lines, context)}` : '';
+  const footer = `\n[The first ${kept.length} of ${entries.length} entries. Use find for the others.${where}]`;
   const title = shownPath(path, cwd);
   const display = { kind: 'matches', title, count: entries.length, truncated, lines: kept } as const;
   return textOutput(truncated ? text + footer : text, display);

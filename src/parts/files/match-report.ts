@@ -6,6 +6,7 @@ import { MAX_RESULT_BYTES } from '../../core/limits.ts';
 import { type ToolOutput, textOutput } from '../../core/tool.ts';
 import { cutText } from './line-window.ts';
 import { shownPath } from './tool-path.ts';
+import { markUnseen } from './unseen.ts';
 
 /** Characters of a matching line that are shown. */
 const MAX_SHOWN_LENGTH = 500;
@@ -26,7 +27,9 @@ export interface ReportOptions {
   readonly output: SearchOutput;
   /** Matching lines of `content`, files of the others. */
   readonly limit: number;
-  readonly context: number;
+  /** Lines shown around a match. */
+  readonly before: number;
+  readonly after: number;
   /** Absolute path of a found file, from its path relative to where was searched. */
   locate(path: string): string;
   readonly cwd: string;
@@ -47,6 +50,8 @@ export interface MatchReport {
   /** There is more than may be shown: the search can stop. */
   readonly full: boolean;
   finish(): ToolOutput;
+  /** After the end: all lines that were found, when not all of them fit into the result. */
+  readonly whole: readonly string[] | undefined;
 }
 
 interface FoundLine {
@@ -70,6 +75,7 @@ export function createMatchReport(options: ReportOptions): MatchReport {
   let total = 0;
   let overlong = 0;
   let full = false;
+  let whole: readonly string[] | undefined;
 
   const keep = (file: FoundFile) => {
     overlong += file.overlong;
@@ -119,7 +125,12 @@ export function createMatchReport(options: ReportOptions): MatchReport {
       end(false);
       if (overlong > 0)
         notes.push(`Not shown: ${overlong} matching in lines longer than ${MAX_LINE_BYTES / 1024} KB.`);
-      return render(files, { full, notes, total }, options);
+      const rendered = render(files, { full, notes, total }, options);
+      whole = rendered.whole;
+      return rendered.output;
+    },
+    get whole() {
+      return whole;
     },
   };
 }
@@ -130,7 +141,7 @@ interface Totals {
   readonly total: number;
 }
 
-function render(files: readonly FoundFile[], totals: Totals, options: ReportOptions): ToolOutput {
+function render(files: readonly FoundFile[], totals: Totals, options: ReportOptions) {
   const lines = options.output === 'content' ? contentLines(files, options) : fileLines(files, options);
   const { kept, cut } = withinBytes(lines);
   const notes = [...totals.notes];
@@ -149,17 +160,18 @@ function render(files: readonly FoundFile[], totals: Totals, options: ReportOpti
     truncated: totals.full || cut,
     lines: kept.slice(0, MAX_DISPLAY_LINES),
   };
-  return textOutput(text + footer, display);
+  return { output: textOutput(text + footer, display), whole: cut ? lines : undefined };
 }
 
 function contentLines(files: readonly FoundFile[], options: ReportOptions): readonly string[] {
+  const hasContext = options.before + options.after > 0;
   const result: string[] = [];
   for (const file of files) {
     const path = shownPath(options.locate(file.path), options.cwd);
-    if (result.length > 0 && options.context > 0) result.push('--');
+    if (result.length > 0 && hasContext) result.push('--');
     let previous: number | undefined;
-    for (const { number, text, matches } of withinContext(file.lines, options.context)) {
-      if (previous !== undefined && options.context > 0 && number > previous + 1) result.push('--');
+    for (const { number, text, matches } of withinContext(file.lines, options.after)) {
+      if (previous !== undefined && hasContext && number > previous + 1) result.push('--');
       result.push(
         matches ? `${path}:${number}: ${shownLine(text)}` : `${path}-${number}- ${shownLine(text)}`,
       );
@@ -170,9 +182,9 @@ function contentLines(files: readonly FoundFile[], options: ReportOptions): read
 }
 
 /** Without the lines before a match that was one too many. */
-function withinContext(lines: readonly FoundLine[], context: number): readonly FoundLine[] {
+function withinContext(lines: readonly FoundLine[], after: number): readonly FoundLine[] {
   const last = lines.findLast((line) => line.matches)?.number ?? 0;
-  return lines.filter((line) => line.number <= last + context);
+  return lines.filter((line) => line.number <= last + after);
 }
 
 function fileLines(files: readonly FoundFile[], options: ReportOptions): readonly string[] {
@@ -183,7 +195,7 @@ function fileLines(files: readonly FoundFile[], options: ReportOptions): readonl
 }
 
 function shownLine(text: string): string {
-  return text.length <= MAX_SHOWN_LENGTH ? text : `${cutText(text, MAX_SHOWN_LENGTH)}…`;
+  return markUnseen(text.length <= MAX_SHOWN_LENGTH ? text : `${cutText(text, MAX_SHOWN_LENGTH)}…`);
 }
 
 /** As many lines as fit into one result. */

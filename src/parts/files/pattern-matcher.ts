@@ -17,41 +17,48 @@ const MAX_STEPS = 15_000_000;
 /** Stands for bytes that are no text, which no class matches, as for ripgrep. */
 const REPLACEMENT = 0xfffd;
 
-/** Ends a line for `^` and `$`, and is matched by nothing, as with ripgrep's `--crlf`. */
+/** Both end a line for `^` and `$`, which do not match between the two of them, as with ripgrep's `--crlf`. */
 const RETURN = 0x0d;
+const NEWLINE = 0x0a;
 
-type Instruction =
+/** What is looked at: a line without its end, in which nothing matches a return, or a text. */
+export type Scope = 'line' | 'text';
+
+export type Instruction =
   | { readonly op: 'set'; readonly set: number }
   | { readonly op: 'assert'; readonly what: Assertion }
-  /** Goes on at both. */
+  /** Goes on at both, and would rather go on at the first. */
   | { readonly op: 'split'; first: number; second: number }
   | { op: 'jump'; to: number }
   | { readonly op: 'match' };
 
+type Repeat = Extract<Pattern, { readonly kind: 'repeat' }>;
+
 /** A kind of character: all that no set of the pattern tells apart. */
-interface Kind {
+export interface Kind {
   readonly inSet: readonly boolean[];
   readonly isWord: boolean;
   readonly endsLine: boolean;
+  readonly isReturn: boolean;
+  readonly isNewline: boolean;
 }
 
-interface State {
+interface State extends Behind {
   /** In order. */
   readonly places: Uint16Array;
   /** The state after a character of the kind, or true for a match before it. */
   readonly next: (State | true | undefined)[];
-  readonly atStart: boolean;
-  readonly afterWord: boolean;
-  /** Whether a line that ends here matches. */
+  /** Whether a text that ends here matches. */
   accepts: boolean | undefined;
 }
 
 /** Throws `ToolFailure` when the pattern is too large, and when matching needs too much work. */
-export type LineMatcher = (line: string) => boolean;
+export type Matcher = (text: string) => boolean;
 
-export function createMatcher(pattern: Pattern): LineMatcher {
-  const { program, sets, aboutWords } = compile(pattern);
-  const kindOf = createKinds(sets, aboutWords);
+export function createMatcher(pattern: Pattern, scope: Scope = 'line'): Matcher {
+  const compiled = compile(pattern);
+  const { program } = compiled;
+  const kindOf = createKinds(compiled, scope);
   const states = new Map<string, State>();
   let steps = 0;
 
@@ -61,13 +68,14 @@ export function createMatcher(pattern: Pattern): LineMatcher {
   const open = new Uint16Array(2 * program.length + 2);
   let mark = 0;
 
-  const stateOf = (places: Uint16Array, atStart: boolean, afterWord: boolean): State => {
-    const flags = (atStart ? 1 : 0) + (afterWord ? 2 : 0);
+  const stateOf = (places: Uint16Array, behind: Behind): State => {
+    const { atStart, afterWord, afterReturn } = behind;
+    const flags = (atStart ? 1 : 0) + (afterWord ? 2 : 0) + (afterReturn ? 4 : 0);
     const key = String.fromCharCode(flags, ...places);
     const known = states.get(key);
     if (known !== undefined) return known;
     if (states.size >= MAX_STATES) states.clear();
-    const state: State = { places, next: [], atStart, afterWord, accepts: undefined };
+    const state: State = { places, next: [], ...behind, accepts: undefined };
     states.set(key, state);
     return state;
   };
@@ -103,7 +111,7 @@ export function createMatcher(pattern: Pattern): LineMatcher {
   };
 
   const step = (state: State, kind: Kind): State | true => {
-    const count = reach(state, { isWord: kind.isWord, atEnd: kind.endsLine });
+    const count = reach(state, aheadOf(kind));
     if (count === -1) return true;
     // A match may begin at every character; no other place leads back to the first.
     let kept = 1;
@@ -113,10 +121,10 @@ export function createMatcher(pattern: Pattern): LineMatcher {
       if (instruction?.op === 'set' && kind.inSet[instruction.set] === true) open[kept++] = at + 1;
     }
     open[0] = 0;
-    return stateOf(open.slice(0, kept).sort(), kind.endsLine, kind.isWord);
+    return stateOf(open.slice(0, kept).sort(), behindOf(kind));
   };
 
-  const start = stateOf(new Uint16Array(1), true, false);
+  const start = stateOf(new Uint16Array(1), behindOf(undefined));
   return (line) => {
     let state = start;
     for (let at = 0; at < line.length; at++) {
@@ -131,23 +139,43 @@ export function createMatcher(pattern: Pattern): LineMatcher {
       if (next === true) return true;
       state = next;
     }
-    state.accepts ??= reach(state, { isWord: false, atEnd: true }) === -1;
+    state.accepts ??= reach(state, aheadOf(undefined)) === -1;
     return state.accepts;
   };
 }
 
-/** What comes next. */
-interface Ahead {
-  readonly isWord: boolean;
-  readonly atEnd: boolean;
+/** What an assertion asks of the character behind. */
+export interface Behind {
+  readonly atStart: boolean;
+  readonly afterWord: boolean;
+  readonly afterReturn: boolean;
 }
 
-function holds(what: Assertion, state: State, ahead: Ahead): boolean {
+/** What an assertion asks of the character that comes next. */
+export interface Ahead {
+  readonly isWord: boolean;
+  readonly atEnd: boolean;
+  readonly isNewline: boolean;
+}
+
+/** Undefined: the text begins here. */
+export function behindOf(kind: Kind | undefined): Behind {
+  if (kind === undefined) return { atStart: true, afterWord: false, afterReturn: false };
+  return { atStart: kind.endsLine, afterWord: kind.isWord, afterReturn: kind.isReturn };
+}
+
+/** Undefined: the text ends here. */
+export function aheadOf(kind: Kind | undefined): Ahead {
+  if (kind === undefined) return { isWord: false, atEnd: true, isNewline: false };
+  return { isWord: kind.isWord, atEnd: kind.endsLine, isNewline: kind.isNewline };
+}
+
+export function holds(what: Assertion, state: Behind, ahead: Ahead): boolean {
   switch (what) {
     case 'start':
-      return state.atStart;
+      return state.atStart && !(state.afterReturn && ahead.isNewline);
     case 'end':
-      return ahead.atEnd;
+      return ahead.atEnd && !(state.afterReturn && ahead.isNewline);
     case 'boundary':
       return state.afterWord !== ahead.isWord;
     case 'inside':
@@ -159,25 +187,32 @@ function holds(what: Assertion, state: State, ahead: Ahead): boolean {
   }
 }
 
+interface NumberedKind {
+  readonly index: number;
+  readonly kind: Kind;
+}
+
 /** Sorts characters into kinds as they are met, by asking each set about them once. */
-function createKinds(sets: readonly RegExp[], aboutWords: boolean) {
-  interface NumberedKind {
-    readonly index: number;
-    readonly kind: Kind;
-  }
+export function createKinds(
+  { sets, aboutWords }: Pick<Compiled, 'sets' | 'aboutWords'>,
+  scope: Scope,
+): (code: number) => NumberedKind {
   const word = new RegExp(`^${WORD_CLASS}$`, 'v');
   const bySignature = new Map<string, NumberedKind>();
   const byCode = new Map<number, NumberedKind>();
   const ascii: (NumberedKind | undefined)[] = new Array(128).fill(undefined);
   const classify = (code: number): NumberedKind => {
     const letter = String.fromCodePoint(code);
-    const inSet = sets.map((set) => isMatchable(code, set) && set.test(letter));
-    const endsLine = code === RETURN;
+    const inSet = sets.map((set) => isMatchable(code, set, scope) && set.test(letter));
+    const isReturn = code === RETURN;
+    const isNewline = code === NEWLINE;
+    const endsLine = isReturn || isNewline;
     const isWord = aboutWords && word.test(letter);
-    const signature = inSet.map(Number).join('') + (isWord ? 'w' : '') + (endsLine ? 'r' : '');
+    const signature =
+      inSet.map(Number).join('') + (isWord ? 'w' : '') + (isReturn ? 'r' : '') + (isNewline ? 'n' : '');
     const known = bySignature.get(signature);
     if (known !== undefined) return known;
-    const kind = { index: bySignature.size, kind: { inSet, isWord, endsLine } };
+    const kind = { index: bySignature.size, kind: { inSet, isWord, endsLine, isReturn, isNewline } };
     bySignature.set(signature, kind);
     return kind;
   };
@@ -192,12 +227,20 @@ function createKinds(sets: readonly RegExp[], aboutWords: boolean) {
 }
 
 /** A set that is the replacement character alone means the character; every other would match it by chance. */
-function isMatchable(code: number, set: RegExp): boolean {
+function isMatchable(code: number, set: RegExp, scope: Scope): boolean {
   if (code === REPLACEMENT) return set.source === `^[\\u{${code.toString(16)}}]$`;
-  return code !== RETURN;
+  return scope === 'text' || code !== RETURN;
 }
 
-function compile(pattern: Pattern) {
+export interface Compiled {
+  readonly program: readonly Instruction[];
+  readonly sets: readonly RegExp[];
+  /** Word boundaries play a part. */
+  readonly aboutWords: boolean;
+}
+
+/** Throws `ToolFailure`. */
+export function compile(pattern: Pattern): Compiled {
   const program: Instruction[] = [];
   const sets: RegExp[] = [];
   const numbers = new Map<string, number>();
@@ -236,7 +279,7 @@ function compile(pattern: Pattern) {
         addChoice(node.options);
         return;
       case 'repeat':
-        addRepeat(node.item, node.least, node.most);
+        addRepeat(node);
     }
   };
 
@@ -253,22 +296,24 @@ function compile(pattern: Pattern) {
     for (const jump of jumps) jump.to = program.length;
   };
 
-  const addRepeat = (item: Pattern, least: number, most: number): void => {
-    for (let count = 0; count < least; count++) add(item);
-    if (most === Number.POSITIVE_INFINITY) {
-      const begin = program.length;
-      const split = emit({ op: 'split', first: begin + 1, second: 0 });
+  const addRepeat = ({ item, least, most, lazy }: Repeat): void => {
+    const optional = [];
+    const addOptional = () => {
+      optional.push({ split: emit({ op: 'split', first: 0, second: 0 }), on: program.length });
       add(item);
-      emit({ op: 'jump', to: begin });
-      split.second = program.length;
-      return;
+    };
+    const isEndless = most === Number.POSITIVE_INFINITY;
+    for (let count = 0; count < (isEndless ? least - 1 : least); count++) add(item);
+    let begin = program.length;
+    // `x*` is `(?:x+)?`, so that an item that may be empty is tried before it is passed over.
+    if (isEndless && least > 0) add(item);
+    else for (let count = least; count < (isEndless ? least + 1 : most); count++) addOptional();
+    if (isEndless) {
+      if (least === 0) begin++;
+      optional.push({ split: emit({ op: 'split', first: 0, second: 0 }), on: begin });
     }
-    const splits = [];
-    for (let count = least; count < most; count++) {
-      splits.push(emit({ op: 'split', first: program.length + 1, second: 0 }));
-      add(item);
-    }
-    for (const split of splits) split.second = program.length;
+    for (const { split, on } of optional)
+      [split.first, split.second] = lazy ? [program.length, on] : [on, program.length];
   };
 
   add(pattern);

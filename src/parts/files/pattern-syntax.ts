@@ -1,5 +1,6 @@
 // The regular expressions that ripgrep understands (docs.rs/regex/latest/regex/#syntax), parsed for the search that
-// works without it. It knows what one line can match; what could mean something else than in ripgrep is refused.
+// works without it, which looks at one line at a time or, with `multiline`, at a whole text; what could mean something else
+// than in ripgrep is refused.
 // Sets of characters become JavaScript classes with the flag `v`, each tested on one character only.
 
 import { ToolFailure } from '../../core/errors.ts';
@@ -10,8 +11,14 @@ export type Pattern =
   | { readonly kind: 'assert'; readonly what: Assertion }
   | { readonly kind: 'sequence'; readonly items: readonly Pattern[] }
   | { readonly kind: 'choice'; readonly options: readonly Pattern[] }
-  /** `most` may be infinite. Greed plays no part where only the existence of a match counts. */
-  | { readonly kind: 'repeat'; readonly item: Pattern; readonly least: number; readonly most: number };
+  /** `most` may be infinite; `lazy` ones match as little as they can, which tells where a match ends. */
+  | {
+      readonly kind: 'repeat';
+      readonly item: Pattern;
+      readonly least: number;
+      readonly most: number;
+      readonly lazy: boolean;
+    };
 
 export type Assertion = 'start' | 'end' | 'boundary' | 'inside' | 'wordStart' | 'wordEnd';
 
@@ -33,7 +40,7 @@ const CLASS_ESCAPES: Readonly<Record<string, string>> = {
   S: '\\P{White_Space}',
 };
 
-const LETTER_ESCAPES: Readonly<Record<string, number>> = { a: 7, t: 9, v: 11, f: 12 };
+const LETTER_ESCAPES: Readonly<Record<string, number>> = { a: 7, t: 9, n: 10, v: 11, f: 12, r: 13 };
 
 const ASSERTIONS: Readonly<Record<string, Assertion>> = {
   b: 'boundary',
@@ -60,16 +67,23 @@ const POSIX_CLASSES: Readonly<Record<string, string>> = {
   xdigit: '0-9A-Fa-f',
 };
 
+export interface PatternOptions {
+  readonly ignoreCase: boolean;
+  /** A match may span lines, and a dot matches their ends. */
+  readonly multiline?: boolean;
+}
+
 /** Throws `ToolFailure` that says what is wrong, and where. */
-export function parsePattern(source: string, options: { readonly ignoreCase: boolean }): Pattern {
-  const reader = { letters: [...source], at: 0, depth: 0, fold: options.ignoreCase };
+export function parsePattern(source: string, { ignoreCase, multiline = false }: PatternOptions): Pattern {
+  const flags = { fold: ignoreCase, dotAll: multiline, swapGreed: false };
+  const reader = { letters: [...source], at: 0, depth: 0, multiline, flags };
   const pattern = parseChoice(reader);
   if (reader.at < reader.letters.length) throw fault(reader, 'a ) without its (');
   return pattern;
 }
 
 /** A pattern for a text that stands for itself. */
-export function literalPattern(text: string, options: { readonly ignoreCase: boolean }): Pattern {
+export function literalPattern(text: string, options: PatternOptions): Pattern {
   return { kind: 'sequence', items: [...text].map((letter) => single(letter, options.ignoreCase)) };
 }
 
@@ -77,7 +91,15 @@ interface Reader {
   readonly letters: readonly string[];
   at: number;
   depth: number;
-  fold: boolean;
+  readonly multiline: boolean;
+  flags: Flags;
+}
+
+interface Flags {
+  readonly fold: boolean;
+  readonly dotAll: boolean;
+  /** `*` is lazy and `*?` is not. */
+  readonly swapGreed: boolean;
 }
 
 function fault(reader: Reader, what: string): ToolFailure {
@@ -107,10 +129,10 @@ function escaped(code: number): string {
 function parseChoice(reader: Reader): Pattern {
   if (++reader.depth > MAX_DEPTH) throw fault(reader, 'groups are nested too deep');
   // Flags set inside a group end with it.
-  const { fold } = reader;
+  const { flags } = reader;
   const options = [parseSequence(reader)];
   while (take(reader, '|')) options.push(parseSequence(reader));
-  reader.fold = fold;
+  reader.flags = flags;
   reader.depth--;
   const [only] = options;
   return options.length === 1 && only !== undefined ? only : { kind: 'choice', options };
@@ -135,7 +157,7 @@ function parseAtom(reader: Reader, letter: string): Pattern | undefined {
     case '(':
       return parseGroup(reader);
     case '[':
-      return { kind: 'set', source: parseClass(reader), fold: reader.fold };
+      return { kind: 'set', source: parseClass(reader), fold: reader.flags.fold };
     case '\\':
       return parseEscape(reader);
     case '*':
@@ -145,17 +167,17 @@ function parseAtom(reader: Reader, letter: string): Pattern | undefined {
       throw fault(reader, `nothing stands before ${letter} that it could repeat`);
   }
   reader.at++;
-  if (letter === '.') return { kind: 'set', source: '[^\\n]', fold: false };
+  if (letter === '.') return { kind: 'set', source: reader.flags.dotAll ? '[^]' : '[^\\n\\r]', fold: false };
   if (letter === '^') return { kind: 'assert', what: 'start' };
   if (letter === '$') return { kind: 'assert', what: 'end' };
-  return single(letter, reader.fold);
+  return single(letter, reader.flags.fold);
 }
 
 function parseRepeats(reader: Reader, atom: Pattern): Pattern {
   let item = atom;
   for (let bounds = parseBounds(reader); bounds !== undefined; bounds = parseBounds(reader)) {
-    take(reader, '?');
-    item = { kind: 'repeat', item, ...bounds };
+    const lazy = take(reader, '?') !== reader.flags.swapGreed;
+    item = { kind: 'repeat', item, ...bounds, lazy };
   }
   return item;
 }
@@ -180,7 +202,7 @@ function parseBounds(reader: Reader): { least: number; most: number } | undefine
 }
 
 function parseGroup(reader: Reader): Pattern | undefined {
-  const { fold } = reader;
+  const { flags } = reader;
   reader.at++;
   if (take(reader, '?')) {
     const rest = reader.letters.slice(reader.at, reader.at + 200).join('');
@@ -193,15 +215,16 @@ function parseGroup(reader: Reader): Pattern | undefined {
   }
   const inner = parseChoice(reader);
   if (!take(reader, ')')) throw fault(reader, 'a ( without its )');
-  reader.fold = fold;
+  reader.flags = flags;
   return inner;
 }
 
-/** Of the flags only `i` changes whether a line matches; `x`, and switching off Unicode or lines, is not supported. */
+/** What matches is the same with and without `m`, `u` and `R`; `x`, and switching off Unicode or lines, is not supported. */
 function setFlags(reader: Reader, on: string, off: string): void {
   if (/[^imsUuR]/.test(on) || /[^isU]/.test(off)) throw fault(reader, 'an unsupported flag');
-  if (on.includes('i')) reader.fold = true;
-  if (off.includes('i')) reader.fold = false;
+  const flag = (letter: string, before: boolean) => (before || on.includes(letter)) && !off.includes(letter);
+  const { fold, dotAll, swapGreed } = reader.flags;
+  reader.flags = { fold: flag('i', fold), dotAll: flag('s', dotAll), swapGreed: flag('U', swapGreed) };
 }
 
 function parseEscape(reader: Reader): Pattern {
@@ -215,7 +238,7 @@ function parseEscape(reader: Reader): Pattern {
     return { kind: 'assert', what };
   }
   const member = parseMember(reader);
-  return { kind: 'set', source: `[${member.source}]`, fold: reader.fold };
+  return { kind: 'set', source: `[${member.source}]`, fold: reader.flags.fold };
 }
 
 interface Member {
@@ -235,7 +258,7 @@ function parseMember(reader: Reader): Member {
   }
   if (letter === 'p' || letter === 'P') return parseProperty(reader);
   if (letter === 'x' || letter === 'u' || letter === 'U') return parseCode(reader, letter);
-  if (letter === 'n' || letter === 'r')
+  if (!reader.multiline && (letter === 'n' || letter === 'r'))
     throw fault(reader, `a search looks at one line at a time, so \\${letter} matches nothing`);
   const special = Object.hasOwn(LETTER_ESCAPES, letter) ? LETTER_ESCAPES[letter] : undefined;
   if (/[1-9]/.test(letter)) throw fault(reader, 'back-references are not supported');

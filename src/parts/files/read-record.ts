@@ -10,17 +10,30 @@ import type { ToolState } from '../../core/tool.ts';
 /** Bytes up to which a file is read whole, hashed and compared. */
 export const MAX_WHOLE_BYTES = 10 * 1024 * 1024;
 
+/** Bytes of one file, and of all of them, that are kept to show what changed. */
+const MAX_KEPT_FILE = 256 * 1024;
+const MAX_KEPT_BYTES = 4 * 1024 * 1024;
+
 export type Seen = 'same' | 'changed' | 'never';
 
 /** `path` is resolved everywhere, so that a file is the same under all its names. */
 export interface ReadRecord {
+  /** What the model saw of a file, as long as it is still in memory: enough to show what changed since. */
+  content(state: ToolState, path: string): Uint8Array | undefined;
   note(state: ToolState, path: string, bytes: Uint8Array): void;
   compare(state: ToolState, path: string, bytes: Uint8Array): Seen;
 }
 
 export function createReadRecord(): ReadRecord {
+  const kept = createContentCache();
   return {
+    content(state, path) {
+      const bytes = kept.get(path);
+      // Another conversation may have read it later.
+      return bytes !== undefined && state.get(stateKey(path)) === fingerprint(bytes) ? bytes : undefined;
+    },
     note(state, path, bytes) {
+      kept.set(path, bytes);
       const print = fingerprint(bytes);
       if (state.get(stateKey(path)) !== print) state.set(stateKey(path), print);
     },
@@ -28,6 +41,29 @@ export function createReadRecord(): ReadRecord {
       const seen = state.get(stateKey(path));
       if (typeof seen !== 'string') return 'never';
       return seen === fingerprint(bytes) ? 'same' : 'changed';
+    },
+  };
+}
+
+/** The contents that were noted last, the oldest leaving first. */
+function createContentCache() {
+  const contents = new Map<string, Uint8Array>();
+  let total = 0;
+  const remove = (path: string) => {
+    total -= contents.get(path)?.length ?? 0;
+    contents.delete(path);
+  };
+  return {
+    get: (path: string) => contents.get(path),
+    set(path: string, bytes: Uint8Array) {
+      remove(path);
+      if (bytes.length > MAX_KEPT_FILE) return;
+      contents.set(path, bytes);
+      total += bytes.length;
+      for (const oldest of contents.keys()) {
+        if (total <= MAX_KEPT_BYTES) break;
+        remove(oldest);
+      }
     },
   };
 }

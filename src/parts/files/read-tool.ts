@@ -1,18 +1,18 @@
-// Reads a file for the model: text with line numbers, images as they are. A file within 10 MB is read once and
+// Reads a file for the model: text with line numbers, images as they are, PDF documents and notebooks as what they say. What
+// a file is its first bytes tell; only a notebook, which is JSON, goes by its name. A file within 10 MB is read once and
 // whole, and its hash is kept for `write` and `edit`; a larger one is read in pieces as far as the lines asked for.
 
 import type { Display } from '../../core/display.ts';
+import type { Documents } from '../../core/document.ts';
 import { ToolFailure } from '../../core/errors.ts';
 import { MAX_RESULT_BYTES, MAX_RESULT_LINES } from '../../core/limits.ts';
 import type { JsonObject } from '../../core/schema.ts';
 import { type Tool, type ToolContext, type ToolOutput, textOutput } from '../../core/tool.ts';
-import { imageKind, nameBinary } from './content-kind.ts';
+import { imageKind, isPdf, nameBinary } from './content-kind.ts';
 import { createLineWindow, type LineWindow } from './line-window.ts';
 import { byteCount, MAX_WHOLE_BYTES, type ReadRecord } from './read-record.ts';
 import { decodeText, detectFormat, type Encoding } from './text-file.ts';
-import { countArgument, filePath, readPlan, renamedFile } from './tool-path.ts';
-
-const MAX_IMAGE_BYTES = 5 * 1024 * 1024;
+import { countArgument, filePath, readPlan, renamedFile, textArgument } from './tool-path.ts';
 
 /** Bytes by which a large file is read on. */
 const PIECE_BYTES = 4 * 1024 * 1024;
@@ -25,24 +25,27 @@ const MAX_OFFSET = Number.MAX_SAFE_INTEGER;
 /** Bytes kept free for the line that says what is shown. */
 const FOOTER_BYTES = 256;
 
-export function createReadTool(record: ReadRecord): Tool {
+const MARKS_NOTE = '\n[Characters that cannot be seen are shown as <U+XXXX>; edit takes them in this form.]';
+
+export function createReadTool(record: ReadRecord, documents?: Documents): Tool {
   return {
     name: 'read',
     aliases: ['Read', 'file.read', 'fs.read', 'read_file', 'view'],
     source: 'builtin',
-    description: `Read a file: text with line numbers, or an image (png, jpeg, gif, webp). Shows up to ${MAX_RESULT_LINES} lines or ${MAX_RESULT_BYTES / 1024} KB and says where to go on.`,
+    description: `Read a file: text with line numbers, an image (png, jpeg, gif, webp), the text of a PDF, or the cells of a notebook. Shows up to ${MAX_RESULT_LINES} lines or ${MAX_RESULT_BYTES / 1024} KB and says where to go on.`,
     input: {
       type: 'object',
       properties: {
         path: { type: 'string' },
         offset: { type: 'integer', description: 'First line, from 1' },
         limit: { type: 'integer', description: 'Number of lines' },
+        pages: { type: 'string', description: 'Of a PDF: 3 or 2-7' },
       },
       required: ['path'],
     },
-    prepare: (input) => renamedFile(input, { start_line: 'offset' }),
+    prepare: (input) => renamedFile(input, { start_line: 'offset', notebook_path: 'path' }),
     plan: async (input, cwd) => readPlan(filePath(input, cwd)),
-    run: (input, context) => readForModel(input, context, record),
+    run: (input, context) => readForModel(input, context, { record, documents }),
     show: async (input) => shown(input),
   };
 }
@@ -60,7 +63,7 @@ function shown(input: JsonObject): Display {
 async function readForModel(
   input: JsonObject,
   context: ToolContext,
-  record: ReadRecord,
+  { record, documents }: { readonly record: ReadRecord; readonly documents: Documents | undefined },
 ): Promise<ToolOutput> {
   const path = filePath(input, context.identity.cwd);
   const { files, state } = context;
@@ -70,7 +73,14 @@ async function readForModel(
     files.resolve(path),
   ]);
   const mimeType = imageKind(bytes);
-  if (mimeType !== undefined) return image(path, bytes, mimeType, context);
+  if (mimeType !== undefined) {
+    const [{ showImage }, size] = await Promise.all([
+      import('./read-image.ts'),
+      fileSize(path, bytes, context),
+    ]);
+    return showImage(path, bytes, size, mimeType);
+  }
+  if (isPdf(bytes)) return pdf({ path, bytes, context }, textArgument(input, 'pages'), documents);
   const first = countArgument(input, 'offset', { least: 1, most: MAX_OFFSET, otherwise: 1 });
   const lines = countArgument(input, 'limit', {
     least: 1,
@@ -79,11 +89,17 @@ async function readForModel(
   });
   const window = createLineWindow({ first, lines, bytes: MAX_RESULT_BYTES - FOOTER_BYTES });
   const whole = bytes.length <= MAX_WHOLE_BYTES;
+  const cells = whole && path.endsWith('.ipynb') ? await notebook(path, bytes, input) : undefined;
+  if (cells !== undefined) {
+    record.note(state, resolved, bytes);
+    return cells;
+  }
   const reading = { path, bytes, window, context };
   const { encoding, complete } = whole ? await readSmall(reading) : await readLarge(reading);
   if (whole) record.note(state, resolved, bytes);
   const text = report(path, first, window, { complete, bytes: bytes.length });
-  const notes = encoding === 'utf-8' ? '' : `\n[Encoding: ${encoding}]`;
+  const marks = window.hasMarks ? MARKS_NOTE : '';
+  const notes = `${encoding === 'utf-8' ? '' : `\n[Encoding: ${encoding}]`}${marks}`;
   const display = { kind: 'file', path, firstLine: first, lines: window.shown.length } as const;
   return textOutput(text + notes, display);
 }
@@ -170,37 +186,37 @@ function lineCount(count: number): string {
 }
 
 async function notText(path: string, bytes: Uint8Array, context: ToolContext): Promise<ToolFailure> {
-  const size = await sizeOf(path, bytes, context);
-  const kind = nameBinary(bytes);
-  const advice = kind.includes('PDF')
-    ? 'extract its text with a command such as pdftotext'
-    : 'use a command for it';
-  return new ToolFailure(`Cannot show ${path}: it is ${kind} of ${size}, not text; ${advice}.`);
+  const size = byteCount(await fileSize(path, bytes, context));
+  return new ToolFailure(
+    `Cannot show ${path}: it is ${nameBinary(bytes)} of ${size}, not text; use a command for it.`,
+  );
 }
 
-async function image(
-  path: string,
-  bytes: Uint8Array,
-  mimeType: string,
-  context: ToolContext,
+async function pdf(
+  { path, bytes, context }: Omit<Reading, 'window'>,
+  pages: string,
+  documents: Documents | undefined,
 ): Promise<ToolOutput> {
-  const size = await sizeOf(path, bytes, context);
-  if (bytes.length > MAX_IMAGE_BYTES)
-    throw new ToolFailure(
-      `Cannot show ${path}: an image of ${size}, where at most ${byteCount(MAX_IMAGE_BYTES)} can be shown; make it smaller first.`,
-    );
-  const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
-  return {
-    content: [
-      { type: 'text', text: `[${mimeType}, ${size}]` },
-      { type: 'image', data, mimeType },
-    ],
-    isError: false,
-    display: { kind: 'image', mimeType, path },
-  };
+  const { MAX_PDF_BYTES, readPdf, tooLargePdf } = await import('./read-pdf.ts');
+  if (documents === undefined) throw new ToolFailure(`Cannot show ${path}: PDF documents are not read here.`);
+  if (bytes.length <= MAX_WHOLE_BYTES) return readPdf({ path, bytes, pages }, documents, context.signal);
+  const all = await context.files.read(path, { offset: 0, length: MAX_PDF_BYTES + 1 });
+  if (all.length > MAX_PDF_BYTES)
+    throw tooLargePdf(path, (await context.files.info(path))?.size ?? all.length);
+  return readPdf({ path, bytes: all, pages }, documents, context.signal);
 }
 
-async function sizeOf(path: string, bytes: Uint8Array, context: ToolContext): Promise<string> {
-  if (bytes.length <= MAX_WHOLE_BYTES) return byteCount(bytes.length);
-  return byteCount((await context.files.info(path))?.size ?? bytes.length);
+async function notebook(path: string, bytes: Uint8Array, input: JsonObject): Promise<ToolOutput | undefined> {
+  const text = decodeText(bytes)?.text;
+  if (text === undefined) return undefined;
+  const { parseNotebook, showNotebook } = await import('./notebook.ts');
+  const parsed = parseNotebook(text);
+  const count = (key: string) => countArgument(input, key, { least: 1, most: MAX_OFFSET, otherwise: 1 });
+  const most = input['limit'] === undefined ? MAX_OFFSET : count('limit');
+  return parsed && showNotebook(path, parsed, count('offset'), most);
+}
+
+async function fileSize(path: string, bytes: Uint8Array, context: ToolContext): Promise<number> {
+  if (bytes.length <= MAX_WHOLE_BYTES) return bytes.length;
+  return (await context.files.info(path))?.size ?? bytes.length;
 }

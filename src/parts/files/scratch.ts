@@ -3,6 +3,7 @@
 
 import { promises as fs } from 'node:fs';
 import { join } from 'node:path';
+import { errnoOf } from '../../core/errors.ts';
 
 export interface ScratchFolders {
   path(name: string): string;
@@ -18,10 +19,9 @@ export function createScratch(parent: string): ScratchFolders {
     path: (name) => join(parent, name),
     async make(name) {
       const path = join(parent, name);
-      // Made by somebody else first, it is not ours to write to: then this fails.
       if (!made.has(name)) {
+        await claim(path);
         made.add(name);
-        await fs.mkdir(path, { mode: 0o700 });
       }
       return path;
     },
@@ -35,4 +35,21 @@ export function createScratch(parent: string): ScratchFolders {
     },
   };
   return folders;
+}
+
+/** Makes the folder, or takes over what a process of ours left that was killed. Anybody else's is not ours to write to. */
+async function claim(path: string): Promise<void> {
+  try {
+    await fs.mkdir(path, { mode: 0o700 });
+  } catch (error) {
+    if (errnoOf(error) !== 'EEXIST' || !(await isOurs(path))) throw error;
+  }
+}
+
+async function isOurs(path: string): Promise<boolean> {
+  const stats = await fs.lstat(path);
+  // Elsewhere the folder for temporary files is each user's own.
+  const isPrivate =
+    process.getuid === undefined || (stats.uid === process.getuid() && (stats.mode & 0o777) === 0o700);
+  return stats.isDirectory() && isPrivate;
 }

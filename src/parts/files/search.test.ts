@@ -1,57 +1,32 @@
 // grep, find and ls over real folders, with the real ripgrep and without it: both must say the same.
 
 import assert from 'node:assert/strict';
-import { execFile, execFileSync, spawn } from 'node:child_process';
-import { mkdir, symlink, utimes, writeFile } from 'node:fs/promises';
+import { execFile, execFileSync } from 'node:child_process';
+import { mkdir, readFile, symlink, utimes, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { rgPath } from '@vscode/ripgrep';
+import { realClock } from '../../../test/support/tool-context.ts';
+import {
+  createTestFolder,
+  runForText,
+  type TestFolder,
+  toolNamed,
+} from '../../../test/support/tool-folder.ts';
 import { ToolFailure } from '../../core/errors.ts';
-import type { Captured, Exec } from '../../core/host.ts';
 import type { JsonObject } from '../../core/schema.ts';
 import { seeded } from '../../core/seeded.ts';
-import { createTestFolder, runForText, type TestFolder, toolNamed } from './context-for-test.ts';
+import { createExec } from '../process/exec.ts';
 import { createFileTools } from './file-tools.ts';
 
-const captured = (text: string): Captured => ({ text, bytes: text.length, lines: 0, truncated: false });
-
-/** Runs a program for real, as far as these tools need it. */
-const exec: Exec = (request, signal) =>
-  new Promise((settle, reject) => {
-    const [program = '', ...args] = request.argv;
-    const child = spawn(program, args, { cwd: request.cwd, signal, stdio: ['ignore', 'pipe', 'pipe'] });
-    // As the real one does, it keeps a part of what it hands on.
-    let stdout = '';
-    let stderr = '';
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      if (stdout.length < 4096) stdout += text;
-      request.onOutput?.(text);
-    });
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      stderr += text;
-      request.onOutput?.(text);
-    });
-    child.on('error', (error) => reject(signal.aborted ? signal.reason : new ToolFailure(error.message)));
-    child.on('close', (exitCode, ended) => {
-      if (signal.aborted) reject(signal.reason);
-      else
-        settle({
-          exitCode,
-          signal: ended,
-          timedOut: false,
-          stdout: captured(stdout),
-          stderr: captured(stderr),
-          durationMs: 0,
-        });
-    });
-  });
+const exec = createExec({ env: process.env, clock: realClock });
 
 const fast = createFileTools({ ripgrep: rgPath });
 const own = createFileTools({ ripgrep: null });
 
 async function folderOf(files: Readonly<Record<string, string | Uint8Array>>): Promise<TestFolder> {
-  const folder = await createTestFolder({ exec });
+  const folder = await createTestFolder({ exec, open: exec.open });
   for (const [name, content] of Object.entries(files)) {
     await mkdir(dirname(folder.at(name)), { recursive: true });
     await writeFile(folder.at(name), content);
@@ -222,7 +197,71 @@ describe('grep', () => {
     await using folder = await folderOf({ 'a.txt': `${'x'.repeat(499)}\n`.repeat(900) });
     const text = await both('grep', { pattern: 'x', limit: 1000 }, folder);
     assert.ok(Buffer.byteLength(text) <= 50 * 1024);
-    assert.match(text, /\[The result was cut\. Narrow it with path, glob or limit\.\]$/);
+    const kept =
+      /\[The result was cut\. Narrow it with path, glob or limit\.\]\n\[All 900 lines \(\d+ KB\) are in (.+)\.\]$/;
+    assert.match(text, kept);
+    const whole = await readFile(kept.exec(text)?.[1] ?? '', 'utf8');
+    const lines = Array.from({ length: 900 }, (_, at) => `a.txt:${at + 1}: ${'x'.repeat(499)}\n`);
+    assert.equal(whole, lines.join(''));
+  });
+
+  test('searches files of a type, under its common names too', async () => {
+    await using folder = await folderOf({ 'a.ts': 'x\n', 'b.tsx': 'x\n', 'c.js': 'x\n', 'sub/d.mts': 'x\n' });
+    for (const type of ['ts', 'typescript', 'TS'])
+      assert.equal(
+        await both('grep', { pattern: 'x', type, output: 'files' }, folder),
+        'a.ts\nb.tsx\nsub/d.mts',
+      );
+    assert.equal(
+      await both('grep', { pattern: 'x', type: 'ts', glob: 'sub/**', output: 'files' }, folder),
+      'sub/d.mts',
+    );
+    for (const tools of [fast, own])
+      await assert.rejects(toolNamed(tools, 'grep').run({ pattern: 'x', type: 'nope' }, folder.context), {
+        message: /"nope" is no known type: use glob, such as \*\.nope, or one of c, cpp/,
+      });
+  });
+
+  test('shows lines before or after alone', async () => {
+    await using folder = await folderOf({ a: '1\n2\nhit\n4\n5\n6\nhit\n8\n' });
+    const grep = toolNamed(own, 'grep');
+    const named = (input: JsonObject) => grep.prepare?.(input) ?? input;
+    assert.equal(
+      await both('grep', named({ pattern: 'hit', '-A': 1 }), folder),
+      'a:3: hit\na-4- 4\n--\na:7: hit\na-8- 8',
+    );
+    assert.equal(
+      await both('grep', named({ pattern: 'hit', '-B': 2, '-C': 0 }), folder),
+      'a-1- 1\na-2- 2\na:3: hit\n--\na-5- 5\na-6- 6\na:7: hit',
+    );
+  });
+
+  test('finds a pattern over several lines', async () => {
+    await using folder = await folderOf({
+      a: 'start {\n  x\n}\nstart\n{ y }\r\nend\r\n',
+      b: 'x {\n}{ z\n\n}\nno {\n',
+    });
+    const lines = (pattern: string, more: JsonObject = {}) =>
+      both('grep', { pattern, multiline: true, path: 'a', ...more }, folder);
+    assert.equal(await lines('start \\{.*?\\}'), 'a:1: start {\na:2:   x\na:3: }');
+    assert.equal(await lines('start\\s+\\{'), 'a:1: start {\na:4: start\na:5: { y }');
+    assert.equal(
+      await lines('x\n}', { literal: true, context: 1 }),
+      'a-1- start {\na:2:   x\na:3: }\na-4- start',
+    );
+    assert.equal(await lines('^end$'), 'a:6: end');
+    assert.equal(await lines('}.end'), 'No matches.');
+    assert.equal(await lines('}\\r\\nend$', { output: 'count' }), 'a: 2');
+    assert.equal(await lines('\\{.*?\\}', { path: 'b' }), 'b:1: x {\nb:2: }{ z\nb:3: \nb:4: }');
+    assert.equal(await lines('(?-s:x.\\})'), 'No matches.');
+  });
+
+  test('names files that have line ends, colons and control characters in their names', async () => {
+    await using folder = await folderOf({ 'a:1: b': 'hit\n', 'c\nd': 'hit\n', 'e\x1b[31m\tf': 'hit\n' });
+    assert.equal(
+      await both('grep', { pattern: 'hit' }, folder),
+      'a:1: b:1: hit\nc\\nd:1: hit\ne<U+001B>[31m\\tf:1: hit',
+    );
   });
 
   test('does not follow links', async () => {
@@ -265,55 +304,58 @@ describe('grep', () => {
     await failure({ pattern: 'x\ny' }, /one line at a time/);
   });
 
-  test('says the same in both ways about random patterns and files', async () => {
-    const random = seeded(20260601);
-    const pick = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)] as T;
-    const atoms = [
-      'a',
-      'b',
-      '.',
-      '\\w',
-      '\\b',
-      '^',
-      '$',
-      '[ab]',
-      '[^a]',
-      '\\s',
-      '\\d',
-      'é',
-      '\\W',
-      '(?i:B)',
-      'a\\B',
-      '\\.',
-    ];
-    const quantified = (): string => pick(atoms) + pick(['', '', '', '*', '+', '?', '{2}', '{1,3}', '*?']);
-    const pattern = (depth: number): string => {
-      const parts = Array.from({ length: 1 + Math.floor(random() * 3) }, () =>
-        depth > 0 && random() < 0.3
-          ? `(${pattern(depth - 1)}|${pattern(depth - 1)})${pick(['', '*', '+', '?'])}`
-          : quantified(),
-      );
-      return parts.join('');
-    };
-    const letters = ['a', 'b', 'B', 'é', ' ', '.', '7', '\t', '_', '😀', '\u200d'];
-    const line = () => Array.from({ length: Math.floor(random() * 6) }, () => pick(letters)).join('');
-    const text = () => Array.from({ length: 12 }, () => line() + pick(['\n', '\n', '\r\n'])).join('');
-    await using folder = await folderOf({
-      'a.txt': text(),
-      'b/c.txt': text(),
-      'b.txt': text(),
-      'b-d/e.txt': text(),
+  for (const multiline of [false, true])
+    test(`says the same in both ways about random ${multiline ? 'patterns over several lines' : 'patterns'}`, async () => {
+      const random = seeded(20260601);
+      const pick = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)] as T;
+      const atoms = [
+        'a',
+        'b',
+        '.',
+        '\\w',
+        '\\b',
+        '^',
+        '$',
+        '[ab]',
+        '[^a]',
+        '\\s',
+        '\\d',
+        'é',
+        '\\W',
+        '(?i:B)',
+        'a\\B',
+        '\\.',
+        ...(multiline ? ['\\n', '\\n', '(?-s:.)'] : []),
+      ];
+      const quantified = (): string =>
+        pick(atoms) + pick(['', '', '', '*', '+', '?', '{2}', '{1,3}', '*?', '+?', '??', '{1,2}?']);
+      const pattern = (depth: number): string => {
+        const parts = Array.from({ length: 1 + Math.floor(random() * 3) }, () =>
+          depth > 0 && random() < 0.3
+            ? `(${pattern(depth - 1)}|${pattern(depth - 1)})${pick(['', '*', '+', '?'])}`
+            : quantified(),
+        );
+        return parts.join('');
+      };
+      const letters = ['a', 'b', 'B', 'é', ' ', '.', '7', '\t', '_', '😀', '\u200d'];
+      const line = () => Array.from({ length: Math.floor(random() * 6) }, () => pick(letters)).join('');
+      const text = () => Array.from({ length: 12 }, () => line() + pick(['\n', '\n', '\r\n'])).join('');
+      await using folder = await folderOf({
+        'a.txt': text(),
+        'b/c.txt': text(),
+        'b.txt': text(),
+        'b-d/e.txt': text(),
+      });
+      for (let round = 0; round < 150; round++) {
+        const source = pattern(2);
+        const ignore_case = random() < 0.3;
+        await both(
+          'grep',
+          { pattern: source, ignore_case, multiline, limit: 1000, context: Math.floor(random() * 3) },
+          folder,
+        );
+      }
     });
-    for (let round = 0; round < 150; round++) {
-      const source = pattern(2);
-      const ignore_case = random() < 0.3;
-      await both(
-        'grep',
-        { pattern: source, ignore_case, limit: 1000, context: Math.floor(random() * 3) },
-        folder,
-      );
-    }
-  });
 });
 
 describe('find', () => {
@@ -334,6 +376,16 @@ describe('find', () => {
     assert.equal(
       await both('find', { pattern: '*.ts', limit: 2 }, folder),
       'src/start.ts\nsrc/deep/x.test.ts\n[The newest 2 of 3 files. Narrow the pattern or the path.]',
+    );
+  });
+
+  test('finds names with line ends and control characters, and shows each on a line', async () => {
+    const names = ['a\nb.txt', 'c\x07\x1b[2J.txt', 'd\u202e.txt', '\n', 'sub\n/e\r.txt'];
+    await using folder = await folderOf(Object.fromEntries(names.map((name) => [name, 'x'])));
+    for (const name of names) await utimes(folder.at(name), 1000, 1000);
+    assert.equal(
+      await both('find', { pattern: '**' }, folder),
+      ['\\n', 'a\\nb.txt', 'c<U+0007><U+001B>[2J.txt', 'd<U+202E>.txt', 'sub\\n/e<U+000D>.txt'].join('\n'),
     );
   });
 

@@ -40,18 +40,23 @@ function render(path: string, hunks: readonly DiffHunk[], offset: number) {
   const lines = [`--- ${path}`, `+++ ${path}`];
   let added = 0;
   let removed = 0;
+  let over = 0;
+  const show = (line: string) => {
+    if (lines.length < MAX_DIFF_LINES) lines.push(line);
+    else over++;
+  };
   for (const hunk of hunks) {
     // The format counts from the line before where a side is empty.
     const from = hunk.oldStart + offset - (hunk.oldLines === 0 ? 1 : 0);
     const to = hunk.newStart + offset - (hunk.newLines === 0 ? 1 : 0);
-    lines.push(`@@ -${from},${hunk.oldLines} +${to},${hunk.newLines} @@`, ...hunk.lines);
+    show(`@@ -${from},${hunk.oldLines} +${to},${hunk.newLines} @@`);
     for (const line of hunk.lines) {
+      show(line);
       if (line.startsWith('+')) added++;
       else if (line.startsWith('-')) removed++;
     }
   }
-  const over = lines.length - MAX_DIFF_LINES;
-  if (over > 0) lines.splice(MAX_DIFF_LINES, over, `… ${over} more lines`);
+  if (over > 0) lines.push(`… ${over} more lines`);
   return { diff: `${lines.join('\n')}\n`, added, removed };
 }
 

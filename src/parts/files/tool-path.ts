@@ -5,16 +5,20 @@ import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { ToolFailure } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/schema.ts';
 import type { CallPlan } from '../../core/tool.ts';
+import { markUnseen } from './unseen.ts';
 
 /** Names that other agents' tools have for our arguments. */
 const PATH_NAMES = { file_path: 'path', filePath: 'path', filepath: 'path', filename: 'path', file: 'path' };
 
 const FOLDER_NAMES = { directory: 'path', dir: 'path', folder: 'path', root: 'path', dir_path: 'path' };
 
-/** The input with other agents' argument names replaced by ours; a name of ours that is there wins. */
 /** A larger file is not searched: it would take longer than anybody waits. */
 export const MAX_SEARCHED_GB = 4;
 
+/** Of every file system that is common; a longer name could not be opened, so nobody is asked about it. */
+const MAX_NAME_BYTES = 255;
+
+/** The input with other agents' argument names replaced by ours; a name of ours that is there wins. */
 export function renamed(input: JsonObject, names: Readonly<Record<string, string>>): JsonObject {
   if (!Object.keys(input).some((key) => Object.hasOwn(names, key))) return input;
   const result: Record<string, unknown> = {};
@@ -54,7 +58,10 @@ export function absolutePath(path: string, cwd: string): string {
     );
   if (path.includes('\0') || !path.isWellFormed())
     throw new ToolFailure(`${JSON.stringify(path)}: a path cannot hold a NUL byte or half a character.`);
-  return resolve(cwd, path);
+  const absolute = resolve(cwd, path);
+  if (absolute.split(sep).some((name) => Buffer.byteLength(name) > MAX_NAME_BYTES))
+    throw new ToolFailure(`${path.slice(0, 100)}…: a name in a path has at most ${MAX_NAME_BYTES} bytes.`);
+  return absolute;
 }
 
 /** A path as the model is shown it: relative when it is inside `cwd`, with control characters escaped. */
@@ -71,8 +78,11 @@ export function shownPath(path: string, cwd: string): string {
 
 /** A name on one line, whatever characters it holds. */
 export function printable(name: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-  return name.replace(/[\x00-\x1f\x7f-\x9f]/g, (character) => JSON.stringify(character).slice(1, -1));
+  return markUnseen(name.includes('\n') || name.includes('\t') ? name.replace(/[\n\t]/g, escaped) : name);
+}
+
+function escaped(character: string): string {
+  return character === '\n' ? '\\n' : '\\t';
 }
 
 export function readPlan(path: string): CallPlan {

@@ -13,13 +13,13 @@ export const VERSION_CONTROL = ['.git', '.hg', '.svn', '.jj'] as const;
 /** Bytes of an ignore file that are read. */
 const MAX_RULE_BYTES = 1024 * 1024;
 
-const RULE_FILES = ['.rgignore', '.ignore', '.gitignore'] as const;
+export const RULE_FILES = ['.rgignore', '.ignore', '.gitignore'] as const;
 
 /** The kinds of rules in the order of their rank. */
 type RuleKind = (typeof RULE_FILES)[number] | 'exclude';
 
 /** The rules of one folder. Folders without any have no level. */
-interface Level {
+export interface Level {
   readonly folder: string;
   readonly above: Level | undefined;
   readonly rules: Readonly<Partial<Record<RuleKind, IgnoreRules>>>;
@@ -36,26 +36,33 @@ export interface Walk {
   visit(path: string): boolean | Promise<boolean>;
 }
 
-export async function walkFiles(walk: Walk): Promise<void> {
-  await walkFolder(walk, '', await levelAbove(walk, walk.root));
+/** Milliseconds after which others get a turn: judging names by thousands of rules takes its time. */
+const TURN_MS = 25;
+
+interface Walking extends Walk {
+  turnEnds: number;
 }
 
-async function levelAbove(walk: Walk, folder: string): Promise<Level | undefined> {
+export async function walkFiles(walk: Walk): Promise<void> {
+  const walking = { ...walk, turnEnds: performance.now() + TURN_MS };
+  await walkFolder(walking, '', await levelAbove(walk.files, walk.root));
+}
+
+/** The rules of the folders above one. */
+export async function levelAbove(files: Files, folder: string): Promise<Level | undefined> {
   const parent = dirname(folder);
   if (parent === folder) return undefined;
-  const above = await levelAbove(walk, parent);
+  const above = await levelAbove(files, parent);
   const names = [...RULE_FILES, '.git'];
-  const infos = await Promise.all(
-    names.map((name) => walk.files.info(join(parent, name)).catch(() => undefined)),
-  );
+  const infos = await Promise.all(names.map((name) => files.info(join(parent, name)).catch(() => undefined)));
   const entries = names.flatMap((name, at) => {
     const info = infos[at];
     return info === undefined ? [] : [{ name, kind: info.kind }];
   });
-  return levelOf(walk.files, parent, entries, above);
+  return levelOf(files, parent, entries, above);
 }
 
-async function walkFolder(walk: Walk, inside: string, above: Level | undefined): Promise<boolean> {
+async function walkFolder(walk: Walking, inside: string, above: Level | undefined): Promise<boolean> {
   walk.signal.throwIfAborted();
   const folder = join(walk.root, inside);
   const entries = await listFolder(walk.files, folder, inside === '');
@@ -63,13 +70,20 @@ async function walkFolder(walk: Walk, inside: string, above: Level | undefined):
   for (const entry of [...entries].sort(byName)) {
     if (entry.kind !== 'file' && entry.kind !== 'directory') continue;
     if (VERSION_CONTROL.some((name) => name === entry.name)) continue;
+    if (performance.now() > walk.turnEnds) await turn(walk);
     const isFolder = entry.kind === 'directory';
     const path = inside === '' ? entry.name : `${inside}/${entry.name}`;
-    if (level !== undefined && judge(level, join(walk.root, path), isFolder) === 'ignore') continue;
+    if (isIgnored(level, join(walk.root, path), isFolder)) continue;
     const goOn = isFolder ? await walkFolder(walk, path, level) : await walk.visit(path);
     if (!goOn) return false;
   }
   return true;
+}
+
+async function turn(walk: Walking): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve));
+  walk.signal.throwIfAborted();
+  walk.turnEnds = performance.now() + TURN_MS;
 }
 
 /** What cannot be listed below the root is passed over; the root itself must be there. */
@@ -103,7 +117,8 @@ function compareNames(left: string, right: string): number {
   return Buffer.compare(Buffer.from(left), Buffer.from(right));
 }
 
-async function levelOf(
+/** The rules of a folder with these entries, those above it included. */
+export async function levelOf(
   files: Files,
   folder: string,
   entries: readonly DirectoryEntry[],
@@ -150,6 +165,11 @@ async function excludeFile(files: Files, folder: string, kind: DirectoryEntry['k
   const own = isAbsolute(pointer) ? pointer : join(folder, pointer);
   const common = ((await readText(files, join(own, 'commondir'))) ?? '.').split('\n')[0]?.trim() ?? '.';
   return join(isAbsolute(common) ? common : join(own, common), 'info', 'exclude');
+}
+
+/** `path` is absolute and lies in the folder of the level, or below it. */
+export function isIgnored(level: Level | undefined, path: string, isFolder: boolean): boolean {
+  return level !== undefined && judge(level, path, isFolder) === 'ignore';
 }
 
 /** Of each kind of file the nearest that says something counts; then the kinds in their order. */

@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
 import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
+import {
+  createTestFolder,
+  runForText,
+  type TestFolder,
+  toolNamed,
+} from '../../../test/support/tool-folder.ts';
 import type { JsonObject } from '../../core/schema.ts';
-import { createTestFolder, runForText, type TestFolder, toolNamed } from './context-for-test.ts';
 import { createFileTools } from './file-tools.ts';
 
 const tools = createFileTools({ ripgrep: null });
@@ -26,6 +31,14 @@ test('write makes a file and its folders, and shows what it wrote', async () => 
     },
   });
   assert.equal(await readFile(folder.at('a/b.txt'), 'utf8'), 'one\ntwo\n');
+});
+
+test('write takes a text of two hundred thousand lines, of which it shows the first', async () => {
+  await using folder = await createTestFolder();
+  const { display } = await write.run({ path: 'a', content: 'x\n'.repeat(200_000) }, folder.context);
+  assert.ok(display?.kind === 'diff');
+  assert.deepEqual([display.added, display.removed], [200_000, 0]);
+  assert.match(display.diff, /^--- a\n\+\+\+ a\n@@ -0,0 \+1,200000 @@\n(?:\+x\n){997}… 199003 more lines\n$/);
 });
 
 describe('a file that is there', () => {

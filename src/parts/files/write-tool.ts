@@ -6,11 +6,13 @@ import type { Display } from '../../core/display.ts';
 import { ToolFailure } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/schema.ts';
 import { type Tool, type ToolContext, type ToolOutput, textOutput } from '../../core/tool.ts';
+import { cutText } from './line-window.ts';
 import type { MutationQueue } from './mutation-queue.ts';
 import { type ReadRecord, readWhole } from './read-record.ts';
 import { type Differ, splitLines } from './text-diff.ts';
 import { decodeText, encodeText, type TextFile, type TextFormat, withLineEnds } from './text-file.ts';
 import { filePath, renamedFile, shownPath, textArgument, writePlan } from './tool-path.ts';
+import { markUnseen } from './unseen.ts';
 
 /** What the two tools share that change files. */
 export interface Mutation {
@@ -18,6 +20,9 @@ export interface Mutation {
   readonly queue: MutationQueue;
   readonly diff: Differ;
 }
+
+/** Characters of a diff that a refusal shows. */
+const MAX_DIFF_LENGTH = 4000;
 
 const NEW_FILE: TextFormat = { encoding: 'utf-8', bom: false };
 
@@ -84,7 +89,7 @@ async function replace(
   signal.throwIfAborted();
   const exists = (await files.info(path)) !== undefined;
   const before = exists ? await readWhole(files, path) : new Uint8Array();
-  if (before.length > 0) await mayReplace(before, target, context, mutation.record);
+  if (before.length > 0) await mustHaveSeen(before, target, context, mutation);
   const old = before.length > 0 ? decodeText(before) : undefined;
   const { bytes, format } = encode(content, old);
   signal.throwIfAborted();
@@ -98,19 +103,37 @@ async function replace(
   return textOutput(`${exists ? 'Replaced' : 'Created'} ${shown} (${size}${change}).${kept}`, display);
 }
 
-async function mayReplace(
-  before: Uint8Array,
+/** Throws unless the model knows what the file holds. */
+export async function mustHaveSeen(
+  bytes: Uint8Array,
   { path, shown }: MutationTarget,
-  context: ToolContext,
-  record: ReadRecord,
+  { state }: ToolContext,
+  mutation: Mutation,
 ): Promise<void> {
-  const seen = record.compare(context.state, path, before);
+  const seen = mutation.record.compare(state, path, bytes);
   if (seen === 'same') return;
+  if (seen === 'never')
+    throw new ToolFailure(
+      `${shown} exists and you have not read it, so it was left as it is. Read it first, or change a part of it with edit.`,
+    );
+  const change = await changeSince(mutation.record.content(state, path), bytes, shown, mutation);
   throw new ToolFailure(
-    seen === 'changed'
-      ? `${shown} has changed since you read it, and was left as it is. Read it again, then write; or change a part of it with edit.`
-      : `${shown} exists and you have not read it, so it was left as it is. Read it first, or change a part of it with edit.`,
+    `${shown} has changed since you read it, and was left as it is. Read it again, then write; or change a part of it with edit.${change}`,
   );
+}
+
+/** What somebody else did to the file, as a diff; empty where what it held is no longer known. */
+async function changeSince(
+  known: Uint8Array | undefined,
+  bytes: Uint8Array,
+  shown: string,
+  { diff }: Mutation,
+): Promise<string> {
+  const [before, after] = [known && decodeText(known)?.text, decodeText(bytes)?.text];
+  if (before === undefined || after === undefined || before === after) return '';
+  const text = markUnseen((await diff(shown, before, after)).diff);
+  const cut = text.length > MAX_DIFF_LENGTH ? `${cutText(text, MAX_DIFF_LENGTH)}\n…\n` : text;
+  return `\nWhat changed:\n${cut.trimEnd()}`;
 }
 
 function encode(content: string, old: TextFile | undefined): { bytes: Uint8Array; format: TextFormat } {

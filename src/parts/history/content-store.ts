@@ -2,18 +2,10 @@
 // reads those of all. What is put is in memory until `flush` and durable after `sync`, which a record must wait for.
 
 import { hash as digest } from 'node:crypto';
-import {
-  closeSync,
-  fdatasync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  statSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, fdatasync, mkdirSync, openSync, readdirSync, statSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { errnoOf } from '../../core/errors.ts';
+import { syncFolder } from '../../disk/replace-file.ts';
 import { type Chunk, type Content, encodeChunk, openChunk, readChunks } from './pack.ts';
 
 export const PACK_SUFFIX = '.pack';
@@ -194,18 +186,6 @@ export function packsIn(folder: string): readonly string[] {
 
 export function bytesOf(paths: readonly string[]): number {
   return paths.reduce((sum, path) => sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0), 0);
-}
-
-/** Makes the names in a folder durable, where the file system can. */
-export function syncFolder(folder: string): void {
-  const fd = openSync(folder, 'r');
-  try {
-    fsyncSync(fd);
-  } catch (error) {
-    if (errnoOf(error) === 'EIO') throw error;
-  } finally {
-    closeSync(fd);
-  }
 }
 
 function dataSync(fd: number): Promise<void> {

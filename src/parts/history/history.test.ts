@@ -110,6 +110,28 @@ test('beyond the bounds nothing is promised, and it is said', async () => {
   assert.equal(fs.readFileSync(at.file('large'), 'utf8'), 'larger than it may be\n');
 });
 
+test('what made room for something that cannot come is on record, so that it comes back', async () => {
+  await using at = await past();
+  fs.mkdirSync(at.file('b'));
+  fs.symlinkSync('/nowhere', at.file('b/link'));
+  const store = openContentStore(join(at.home, 'packs'), at.options.newId);
+  const hash = store.put(bytes('a file\n'));
+  const folder = { kind: 'folder', mode: 0o755 } as const;
+  const link = { kind: 'link', target: '/nowhere' } as const;
+  const file = { kind: 'file', hash, size: 7, mode: 0o644 } as const;
+  const steps = [
+    { path: at.file('b'), before: folder, after: file },
+    { path: at.file('b/link'), before: link, after: folder },
+  ];
+  const { done, left } = restore(steps, store);
+  store.close();
+  assert.deepEqual(
+    left.map(({ path }) => path),
+    [at.file('b/link')],
+  );
+  assert.deepEqual(done, [steps[0], { ...steps[1], after: { kind: 'absent' } }]);
+});
+
 test('files of a folder that stops being ignored during a command do not count as made by it', async () => {
   await using at = await past();
   fs.mkdirSync(at.file('data'));

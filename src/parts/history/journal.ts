@@ -2,12 +2,11 @@
 // Whoever opens the session next finishes what was begun, since half of a rewind is neither state.
 
 import { readFileSync, unlinkSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { errnoOf } from '../../core/errors.ts';
-import { syncFolder } from './content-store.ts';
+import { replaceFile } from '../../disk/replace-file.ts';
 import type { FileChange } from './file-state.ts';
 import type { RewindRecord } from './record.ts';
-import { replaceFile } from './workspace.ts';
 
 export interface Underway {
   /** Where the head goes; absent where it stays. */
@@ -22,8 +21,7 @@ export function journalPath(workspaceFolder: string, session: string): string {
 }
 
 export function writeJournal(path: string, underway: Underway): void {
-  replaceFile(path, Buffer.from(JSON.stringify(underway)));
-  syncFolder(dirname(path));
+  replaceFile(path, JSON.stringify(underway));
 }
 
 /** Undefined when there is none; what cannot be read counts as one that was never begun. */

@@ -63,8 +63,8 @@ type Undone =
   | { readonly unavailable: string };
 
 class Planning implements RestorePlan {
-  readonly steps: FileChange[] = [];
-  readonly restored: RewindReport['restored'][number][] = [];
+  steps: FileChange[] = [];
+  restored: RewindReport['restored'][number][] = [];
   readonly conflicts: RewindReport['conflicts'][number][] = [];
   readonly unavailable: RewindReport['unavailable'][number][] = [];
   readonly #store: ContentStore;
@@ -133,8 +133,17 @@ class Planning implements RestorePlan {
     return { kind: 'file', hash: this.#store.put(bytes), size: bytes.length, mode };
   }
 
-  /** The folders that the person removed since, on the way to what comes back. */
+  /** A folder of the run's stays while something is to be in it, and one that the person removed since is made again. */
   addFolders(): void {
+    const held = new Set<string>();
+    for (const { path, after } of this.steps)
+      if (after.kind !== 'absent')
+        for (let folder = dirname(path); !held.has(folder); folder = dirname(folder)) held.add(folder);
+    const isHeld = ({ path, before, after }: FileChange) =>
+      before.kind === 'folder' && after.kind === 'absent' && held.has(path);
+    const stays = new Set(this.steps.filter(isHeld).map(({ path }) => path));
+    this.steps = this.steps.filter(({ path }) => !stays.has(path));
+    this.restored = this.restored.filter(({ path }) => !stays.has(path));
     const known = new Set(this.steps.map(({ path }) => path));
     for (const { path, after } of [...this.steps]) {
       if (after.kind === 'absent') continue;

@@ -18,7 +18,7 @@ import {
 import { dirname, join } from 'node:path';
 import { errnoOf, messageOf } from '../../core/errors.ts';
 import type { ContentStore } from './content-store.ts';
-import { type FileChange, type FileState, look, sameState } from './file-state.ts';
+import { ABSENT, type FileChange, type FileState, look, sameState } from './file-state.ts';
 import { currentState, unsafeWay } from './restore-plan.ts';
 
 export interface Restored {
@@ -48,13 +48,21 @@ export function restore(
     return why === undefined;
   };
   const failed = new Set<FileChange>();
+  const removed = new Set<FileChange>();
   const isGone = ({ before, after }: FileChange) => before.kind !== 'absent' && before.kind !== after.kind;
   // What goes makes room for what comes, from the inside out; folders come before what is in them.
   for (const step of steps.filter(isGone).sort(deepestFirst))
     if (!attempt(step, () => remove(step, store))) failed.add(step);
     else if (step.after.kind === 'absent') done.push(step);
-  for (const step of steps.filter(({ after }) => after.kind !== 'absent').sort((a, b) => deepestFirst(b, a)))
-    if (!failed.has(step) && attempt(step, () => create(step, store))) done.push(step);
+    else removed.add(step);
+  for (const step of steps
+    .filter(({ after }) => after.kind !== 'absent')
+    .sort((a, b) => deepestFirst(b, a))) {
+    if (failed.has(step)) continue;
+    if (attempt(step, () => create(step, store))) done.push(step);
+    // What made room for something that could not come is gone all the same: only its record brings it back.
+    else if (removed.has(step)) done.push({ ...step, after: ABSENT });
+  }
   for (const { path, after } of done)
     if (after.kind === 'folder' && look(path)?.isDirectory() === true) chmodSync(path, after.mode);
   return { done, left };

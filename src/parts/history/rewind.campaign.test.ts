@@ -200,6 +200,8 @@ test(`${LIVES} lives with a person in them: nothing of hers is lost`, async () =
   for (let seed = 1; seed <= LIVES; seed++) await sharedLife(seed);
 });
 
+test('a life in which the run’s folder holds what is the person’s', () => sharedLife(819));
+
 /** How many lives it takes to notice; fails when none does. */
 async function noticed(life: typeof quietLife, options: PastOptions): Promise<void> {
   for (let seed = 1; seed <= LIVES; seed++) {

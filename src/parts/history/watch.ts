@@ -105,6 +105,10 @@ async function watchPaths(
     resolve: (path) => files.resolve(path),
     read: (path, range) => files.read(path, range),
     list: (path) => files.list(path),
+    async remove(given) {
+      await note(given);
+      await files.remove(given);
+    },
     async write(given, bytes) {
       const path = await note(given);
       if (hidden?.(path) !== true) store.put(bytes);

@@ -2,9 +2,10 @@
 // the files when a process last looked, rewinds that are under way, and a lease for each process that uses it, since what
 // one process is about to name in a record must not be thrown away by another.
 
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { replaceFile } from '../../disk/replace-file.ts';
 import { type ContentStore, hashOf, openContentStore } from './content-store.ts';
 import type { mergeBytes } from './merge.ts';
 import type { ParseIgnoreRules } from './scan.ts';
@@ -158,11 +159,4 @@ function writeIndex(path: string, root: string, known: ReadonlyMap<string, Known
   }
   const bytes = zstdCompressSync(JSON.stringify({ version: INDEX_VERSION, root, files }));
   replaceFile(path, bytes);
-}
-
-export function replaceFile(path: string, bytes: Uint8Array): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const temporary = `${path}.${process.pid}.new`;
-  writeFileSync(temporary, bytes, { mode: 0o600, flush: true });
-  renameSync(temporary, path);
 }
