@@ -134,9 +134,13 @@ suite('a book of a memory', () => {
     [
       'text that is not UTF-8',
       () => writeFileSync(join(folder, 'notes/a.md'), Uint8Array.of(0xff)),
-      /a\.md is not UTF-8\.$/,
+      /a\.md cannot be read as a memory: it is not UTF-8\.$/,
     ],
-    ['a link', () => symlinkSync('/etc/passwd', join(folder, 'notes/a.md')), /a\.md is no regular file\.$/],
+    [
+      'a link',
+      () => symlinkSync('/etc/passwd', join(folder, 'notes/a.md')),
+      /a\.md cannot be read as a memory: it is no regular file\.$/,
+    ],
     [
       'a page that is too long',
       () => writeFileSync(join(folder, 'notes/a.md'), 'x'.repeat(1_200_000)),

@@ -5,7 +5,7 @@ import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync 
 import { join } from 'node:path';
 import { CrabError, errnoOf, messageOf } from '../../core/errors.ts';
 import type { MemoryEntry, MemoryKind } from '../../core/memory.ts';
-import { readPage, writePage } from './entry-page.ts';
+import { malformed, readPage, writePage } from './entry-page.ts';
 import { MAX_CONTENT_BYTES } from './operations.ts';
 
 const FOLDERS: readonly (readonly [MemoryKind, string, string])[] = [
@@ -37,7 +37,7 @@ export function dumpBook(folder: string, entries: readonly MemoryEntry[]): void 
     writeFileSync(join(folder, 'SUMMARY.md'), contents.join('\n'));
     writeFileSync(join(folder, 'book.toml'), BOOK, { flag: 'wx' });
   } catch (error) {
-    if (errnoOf(error) !== 'EEXIST') throw failed(error, folder);
+    if (errnoOf(error) !== 'EEXIST') throw folderFailure(error, folder);
   }
 }
 
@@ -53,7 +53,7 @@ export function loadBook(folder: string): readonly Omit<MemoryEntry, 'id'>[] {
     if (entries.length + pages.length > MAX_PAGES)
       throw new CrabError('usage', `${folder} has more than ${MAX_PAGES} pages.`);
     for (const file of pages) {
-      const page = readPage(textOf(join(path, file)), join(path, file));
+      const page = readPage(pageText(join(path, file)), join(path, file));
       const named = page.name ?? unfiled(file.slice(0, -PAGE.length));
       const { aliases, content, createdAt = 0n } = page;
       entries.push({ name: named, aliases, content, kind, createdAt });
@@ -114,29 +114,26 @@ function listed(path: string): string[] | undefined {
     return pagesIn(path).sort();
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return undefined;
-    throw failed(error, path);
+    throw folderFailure(error, path);
   }
 }
 
-function textOf(path: string): string {
+/** A regular file of bounded size, as UTF-8. Throws `CrabError`. */
+export function pageText(path: string): string {
   const info = lstatSync(path);
   // A link would let a folder from elsewhere bring in any file of this machine.
-  if (!info.isFile()) throw new CrabError('input-malformed', `${path} is no regular file.`);
+  if (!info.isFile()) throw malformed(path, 'it is no regular file');
   if (info.size > MAX_PAGE_BYTES)
-    throw new CrabError(
-      'input-malformed',
-      `${path} has ${info.size} bytes; a page has at most ${MAX_PAGE_BYTES}.`,
-    );
+    throw malformed(path, `it has ${info.size} bytes; a page has at most ${MAX_PAGE_BYTES}`);
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(readFileSync(path));
   } catch (error) {
-    if (errnoOf(error) === 'ERR_ENCODING_INVALID_ENCODED_DATA')
-      throw new CrabError('input-malformed', `${path} is not UTF-8.`, { cause: error });
-    throw failed(error, path);
+    if (errnoOf(error) === 'ERR_ENCODING_INVALID_ENCODED_DATA') throw malformed(path, 'it is not UTF-8');
+    throw folderFailure(error, path);
   }
 }
 
-function failed(error: unknown, path: string): CrabError {
+export function folderFailure(error: unknown, path: string): CrabError {
   if (error instanceof CrabError) return error;
   const full = errnoOf(error) === 'ENOSPC' || errnoOf(error) === 'EDQUOT';
   return new CrabError(full ? 'storage-full' : 'storage-failed', `${path}: ${messageOf(error)}.`, {

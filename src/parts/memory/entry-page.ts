@@ -49,7 +49,8 @@ export function readPage(text: string, path: string): Page {
   };
 }
 
-function timeText(seconds: bigint): string {
+/** A time that every year fits into. */
+export function timeText(seconds: bigint): string {
   if (seconds > LAST_DATE) return `@${seconds}`;
   return new Date(Number(seconds) * 1000).toISOString().replace('.000Z', 'Z');
 }
@@ -77,7 +78,8 @@ function unescaped(text: string): string {
   return [...ENTITIES].reverse().reduce((all, [plain, entity]) => all.replaceAll(entity, plain), text);
 }
 
-function malformed(path: string, why: string): CrabError {
+/** A page that cannot be read, and why; reading one changes nothing. */
+export function malformed(path: string, why: string): CrabError {
   return new CrabError('input-malformed', `${path} cannot be read as a memory: ${why}.`, {
     hint: 'Mend the page; nothing was changed.',
   });

@@ -64,6 +64,25 @@ suite('a memory', () => {
     assert.deepEqual(readdirSync(join(folder, 'deep')), ['crab.crmem']);
   });
 
+  test('changes nothing where an entry is not what it was taken for', async () => {
+    const one = memory();
+    await one.apply(add('a', 'first'), add('b', 'second'));
+    const operations = [
+      { type: 'remove', name: 'b', was: 'second' },
+      { type: 'update', name: 'a', content: 'both', aliases: ['b'], was: 'first' },
+    ] as const;
+    await memory().apply({ type: 'update', name: 'a', content: 'changed' });
+    assert.match(
+      await refusal(one.apply(...operations)),
+      /^memory-taken: The memory "a" was changed meanwhile\.$/,
+    );
+    assert.deepEqual(await names(one), ['a', 'b']);
+    await memory().apply({ type: 'update', name: 'a', content: 'first' });
+    await one.apply(...operations);
+    assert.deepEqual(await names(one), ['a']);
+    assert.equal((await one.find('b'))?.content, 'both');
+  });
+
   test('changes as its operations say, and keeps id, kind and time', async () => {
     const one = memory();
     await one.apply(add('a', 'first', ['x']), add('b'), {

@@ -29,6 +29,10 @@ export function applied(
     return { database: { nextId: database.nextId + 1n, entries: [...database.entries, entry] }, entry };
   }
   const before = known(database.entries, operation.name);
+  if ('was' in operation && operation.was !== undefined && operation.was !== before.content)
+    throw new CrabError('memory-taken', `The memory ${JSON.stringify(before.name)} was changed meanwhile.`, {
+      hint: 'Look at it again.',
+    });
   const after = changed(before, operation);
   const others = database.entries.filter((one) => one !== before);
   if (after !== undefined) check(after, others);

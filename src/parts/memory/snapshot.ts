@@ -102,12 +102,22 @@ function stampFrom({
 
 /** Durable when it returns. Throws `CrabError`: `storage-full`, `storage-failed`; then the old file is still there. */
 export function writeSnapshot(path: string, database: Database, fs: SnapshotFs = nodeSnapshotFs): void {
+  writeWhole(path, encode(database), 0o600, fs);
+}
+
+/** A file as a whole, as `writeSnapshot` does. */
+export function writeWhole(
+  path: string,
+  bytes: Uint8Array,
+  mode: number,
+  fs: SnapshotFs = nodeSnapshotFs,
+): void {
   const temporary = `${path}.tmp`;
   try {
     fs.makeFolder(dirname(path));
-    const descriptor = fs.open(temporary, 'w', 0o600);
+    const descriptor = fs.open(temporary, 'w', mode);
     try {
-      fs.write(descriptor, encode(database));
+      fs.write(descriptor, bytes);
       fs.sync(descriptor);
     } finally {
       fs.close(descriptor);
@@ -135,7 +145,7 @@ function syncFolder(path: string, fs: SnapshotFs): void {
   }
 }
 
-function failed(error: unknown, what: string, path: string): CrabError {
+export function failed(error: unknown, what: 'read' | 'write', path: string): CrabError {
   const code = errnoOf(error);
   const full = code === 'ENOSPC' || code === 'EDQUOT';
   const text = `The memory ${path} could not be ${what === 'read' ? 'read' : 'written'}: ${messageOf(error)}.`;

@@ -22,6 +22,7 @@ export function createSearchTool(search: SessionSearch): Tool {
   return {
     name: 'search_sessions',
     source: 'builtin',
+    isDeferred: true,
     description: 'Search what was said in earlier sessions, by words; shows the messages around each hit.',
     input: {
       type: 'object',

@@ -2,7 +2,16 @@
 // Nothing here removes anything: going back leaves the way that was gone on the tape, and a fork is a file of its own.
 
 import { CrabError } from '../../core/errors.ts';
-import type { Appended, EntryBody, NewTape, Tape, TapeHeader, TapeReader, Tapes } from '../../core/tape.ts';
+import type {
+  Appended,
+  EntryBody,
+  FilesTouched,
+  NewTape,
+  Tape,
+  TapeHeader,
+  TapeReader,
+  Tapes,
+} from '../../core/tape.ts';
 
 /** What a fork is called and whose it is; what is left out is as in its source. */
 export type ForkOptions = Partial<NewTape> & {
@@ -35,9 +44,10 @@ export function clone(tapes: Tapes, source: TapeReader, options: Partial<NewTape
  * Makes an entry the head; null leads before the first. A summary of what was said since is kept there for the model
  * to see.
  */
-export function moveTo(tape: Tape, targetId: string | null, summary = ''): Appended {
+export function moveTo(tape: Tape, targetId: string | null, summary = '', files?: FilesTouched): Appended {
   const left: EntryBody[] = [{ type: 'leaf', targetId }];
-  if (summary !== '') left.push({ type: 'branch_summary', fromId: targetId ?? 'root', summary });
+  const details = files === undefined ? {} : { details: files };
+  if (summary !== '') left.push({ type: 'branch_summary', fromId: targetId ?? 'root', summary, ...details });
   return tape.append(left);
 }
 

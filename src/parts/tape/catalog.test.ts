@@ -151,6 +151,34 @@ test('a list tells of every session, the last written first', async () => {
   assert.deepEqual(await tapesIn(join(folder.path, 'none')).list(), []);
 });
 
+test('a list tells how far it has come, and ends where it is told to', async () => {
+  await using folder = await tempFolder();
+  const many = 70;
+  for (let at = 10; at < 10 + many; at++) await session(folder.path, { id: `01J000000000000000000000${at}` });
+  await session(folder.path, { id: B1, cwd: '/other' });
+  const tapes = tapesIn(folder.path);
+  const told: string[] = [];
+  const onProgress = (read: number, all: number) => void told.push(`${read}/${all}`);
+  assert.equal((await tapes.list({}, { onProgress })).length, many + 1);
+  assert.deepEqual(told.splice(0), ['32/71', '64/71', '71/71']);
+  assert.equal((await tapes.list({ cwd: '/other' }, { onProgress })).length, 1);
+  assert.deepEqual(told.splice(0), ['1/1'], 'other folders’ sessions are not read');
+  await tapes.list({ limit: 40 }, { onProgress });
+  assert.deepEqual(told.splice(0), ['32/71', '64/71'], 'no more is read than is wanted');
+
+  const stop = new AbortController();
+  const reason = new Error('enough');
+  const stopAtOnce = (read: number, all: number) => {
+    onProgress(read, all);
+    stop.abort(reason);
+  };
+  const stopped = tapes.list({}, { onProgress: stopAtOnce, signal: stop.signal });
+  await assert.rejects(stopped, reason);
+  assert.deepEqual(told.splice(0), ['32/71']);
+  await assert.rejects(tapes.list({}, { onProgress, signal: stop.signal }), reason);
+  assert.deepEqual(told, []);
+});
+
 test('names and counts come from the end of the file, however long its lines are', async () => {
   await using folder = await tempFolder();
   const { path = '' } = await session(folder.path, { id: A1, name: 'first' });

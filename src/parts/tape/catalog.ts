@@ -7,13 +7,14 @@ import { basename, join } from 'node:path';
 
 import { CrabError, errnoOf } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/schema.ts';
-import type { SessionFilter, SessionMeta, TapeHeader, Tapes } from '../../core/tape.ts';
+import type { ListWatch, SessionFilter, SessionMeta, TapeHeader, Tapes } from '../../core/tape.ts';
 import { readHeader, type Totals } from './entry.ts';
 import { decodeLine, parseObject } from './line.ts';
 import { type Holder, isHeld } from './lock.ts';
 import {
   agentFolder,
   projectFolder,
+  projectName,
   SESSION_SUFFIX,
   sessionIdOf,
   sessionsFolder,
@@ -34,7 +35,7 @@ export function createCatalog(home: string, self: () => Holder): Catalog {
       }
       return undefined;
     },
-    list: (filter = {}) => list(filter, home),
+    list: (filter = {}, watch = {}) => list(filter, home, watch),
     paths: () => allFiles(sessionsFolder(home)),
     meta: async (path) => {
       const seen = await glance(path);
@@ -78,14 +79,18 @@ function onlyOne(found: readonly string[], what: string): string {
   throw new CrabError('session-ambiguous', `${found.length} ${what}: ${ids}${more}.`);
 }
 
-async function list(filter: SessionFilter, home: string): Promise<readonly SessionMeta[]> {
+async function list(filter: SessionFilter, home: string, watch: ListWatch): Promise<readonly SessionMeta[]> {
   const { cwd, offset = 0, limit = Number.POSITIVE_INFINITY } = filter;
+  watch.signal?.throwIfAborted();
   const files = await filesFor(filter, home);
-  const newest = await newestFirst(files);
+  const newest = await newestFirst(files, watch.signal);
   const found: SessionMeta[] = [];
   let passed = 0;
   if (limit <= 0) return found;
-  for await (const seen of glances(newest.map(({ path }) => path))) {
+  for await (const seen of glances(
+    newest.map(({ path }) => path),
+    watch,
+  )) {
     if (cwd !== undefined && seen.header.cwd !== cwd) continue;
     if (passed++ < offset) continue;
     found.push(metaOf(seen));
@@ -94,14 +99,18 @@ async function list(filter: SessionFilter, home: string): Promise<readonly Sessi
   return found;
 }
 
-function filesFor(filter: SessionFilter, home: string): Promise<readonly string[]> {
+/** Where a folder is named, only what lies where its sessions are kept is looked at. */
+async function filesFor(filter: SessionFilter, home: string): Promise<readonly string[]> {
   const { agent, cwd } = filter;
   const root = rootOf(home, filter);
-  if (agent === undefined) return allFiles(root);
-  const folder = join(root, basename(agentFolder(home, agent)));
-  return cwd === undefined
-    ? agentFiles(folder)
-    : filesIn(join(folder, basename(projectFolder(home, agent, cwd))));
+  const agents =
+    agent === undefined ? await agentFolders(root) : [join(root, basename(agentFolder(home, agent)))];
+  const files = await Promise.all(
+    agents.map((folder) =>
+      cwd === undefined ? agentFiles(folder) : filesIn(join(folder, projectName(cwd))),
+    ),
+  );
+  return files.flat();
 }
 
 function metaOf({ path, header, totals, modified }: Glance): SessionMeta {
@@ -124,15 +133,22 @@ function metaOf({ path, header, totals, modified }: Glance): SessionMeta {
 }
 
 /** In the order of `paths`, without those that are no sessions. */
-async function* glances(paths: readonly string[]): AsyncGenerator<Glance> {
+async function* glances(
+  paths: readonly string[],
+  { onProgress, signal }: ListWatch = {},
+): AsyncGenerator<Glance> {
   for (let at = 0; at < paths.length; at += READ_AT_ONCE) {
-    const batch = paths.slice(at, at + READ_AT_ONCE).map((path) => glance(path));
-    for (const seen of await Promise.all(batch)) if (seen !== undefined) yield seen;
+    signal?.throwIfAborted();
+    const batch = paths.slice(at, at + READ_AT_ONCE);
+    const seen = await Promise.all(batch.map((path) => glance(path)));
+    onProgress?.(at + batch.length, paths.length);
+    for (const one of seen) if (one !== undefined) yield one;
   }
 }
 
 /** Sessions whose ends are in memory at one time. */
 const READ_AT_ONCE = 32;
+const STAT_AT_ONCE = 256;
 
 /** Bytes read of each end. A header holds a path of at most 4 KiB, mostly far less. */
 const HEAD_BYTES = 16 * 1024;
@@ -203,23 +219,35 @@ function ownTotals(line: Buffer): Totals | undefined {
   };
 }
 
-async function newestFirst(paths: readonly string[]): Promise<readonly { path: string; modified: number }[]> {
-  const found = await Promise.all(
-    paths.map(async (path) => {
-      const info = await fs.stat(path).catch(() => undefined);
-      return info?.isFile() ? [{ path, modified: info.mtimeMs }] : [];
-    }),
-  );
-  const files = found.flat();
+interface Dated {
+  readonly path: string;
+  readonly modified: number;
+}
+
+async function newestFirst(paths: readonly string[], signal?: AbortSignal): Promise<readonly Dated[]> {
+  const files: Dated[] = [];
+  for (let at = 0; at < paths.length; at += STAT_AT_ONCE) {
+    signal?.throwIfAborted();
+    const batch = paths.slice(at, at + STAT_AT_ONCE);
+    const infos = await Promise.all(batch.map((path) => fs.stat(path).catch(() => undefined)));
+    for (const [index, path] of batch.entries()) {
+      const info = infos[index];
+      if (info?.isFile()) files.push({ path, modified: info.mtimeMs });
+    }
+  }
   // Ids sort by age, which decides between files of the same instant.
   return files.sort((a, b) => b.modified - a.modified || (a.path < b.path ? 1 : -1));
 }
 
 async function allFiles(sessions: string): Promise<readonly string[]> {
+  const files = await Promise.all((await agentFolders(sessions)).map(agentFiles));
+  return files.flat();
+}
+
+async function agentFolders(sessions: string): Promise<readonly string[]> {
   // A folder that begins with a dot is no agent's: `.trash` lies there, too.
   const agents = (await namesIn(sessions)).filter((name) => !name.startsWith('.'));
-  const files = await Promise.all(agents.map((agent) => agentFiles(join(sessions, agent))));
-  return files.flat();
+  return agents.map((agent) => join(sessions, agent));
 }
 
 async function agentFiles(agent: string): Promise<readonly string[]> {

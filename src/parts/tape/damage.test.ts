@@ -78,6 +78,7 @@ test('any flipped bit is noticed, and costs no more than the entry that it is in
       .catch((error: unknown) => error);
     if (opened instanceof Error) {
       assert.equal(line, 0, `bit ${bit}: ${opened.message}`);
+      assert.ok(!breaks.includes(bit), 'the header is whole where only the break behind it is lost');
       assert.deepEqual(readFileSync(path), flipped);
       continue;
     }

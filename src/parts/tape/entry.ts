@@ -5,7 +5,7 @@
 import { CrabError } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/schema.ts';
 import { type Entry, TAPE_VERSION, type TapeHeader } from '../../core/tape.ts';
-import { decodeLine, parseObject } from './line.ts';
+import { decodeLine, parseObject, splitMerged } from './line.ts';
 
 /** What every line says of its session so far, so that a list of sessions needs no more than the last one. */
 export interface Totals {
@@ -15,17 +15,23 @@ export interface Totals {
   readonly summary?: string | undefined;
 }
 
+export interface ReadHeader {
+  readonly header: TapeHeader;
+  readonly isIntact: boolean;
+  /** What stands behind the header where the break after it was lost. */
+  readonly merged: readonly Buffer[];
+}
+
 /**
  * Throws `session-newer` and `session-damaged`. A line whose checksum is wrong still counts when it reads as
  * a header, since all the rest of the session depends on it.
  */
-export function readHeader(
-  line: Buffer | undefined,
-  path: string,
-): { readonly header: TapeHeader; readonly isIntact: boolean } {
+export function readHeader(line: Buffer | undefined, path: string): ReadHeader {
   const intact = line && decodeLine(line);
-  const record = intact ?? parseObject(line?.toString() ?? '');
-  return { header: headerOf(record, path), isIntact: intact !== undefined };
+  const whole = intact ?? parseObject(line?.toString() ?? '');
+  const [first, ...behind] = whole === undefined && line !== undefined ? splitMerged(line) : [];
+  const record = whole ?? (first === undefined ? undefined : decodeLine(first));
+  return { header: headerOf(record, path), isIntact: intact !== undefined, merged: behind };
 }
 
 function headerOf(record: JsonObject | undefined, path: string): TapeHeader {

@@ -12,11 +12,14 @@ import { ULID_PATTERN } from '../../core/ids.ts';
 import type { Tapes } from '../../core/tape.ts';
 import type { DurableFolders } from './durable-folders.ts';
 import { decodeLine, encodeLine } from './line.ts';
-import { acquireLock, type Holder, type Lock } from './lock.ts';
+import { type Holder, lockWhenFree } from './lock.ts';
 import { agentFolder, FILE_MODE, safeName } from './paths.ts';
 import { type SyncFs, storageError, unlinkIfThere, writeWhole } from './sync-fs.ts';
 
 export type Heads = Pick<Tapes, 'head' | 'moveHead'>;
+
+/** Milliseconds: a head is held for one short step, so waiting is better than failing. */
+const WAIT_MS = 3000;
 
 export interface HeadsContext {
   readonly home: string;
@@ -52,7 +55,7 @@ async function moveHead(address: Address, sessionId: string, context: HeadsConte
   if ((readHead(path) ?? defaultHead(address)) === sessionId) return;
   try {
     context.folders.make(dirname(path));
-    const lock = await lockWhenFree(path, context);
+    const lock = await lockWhenFree(path, { ...context, self: context.self(), waitMs: WAIT_MS });
     try {
       await replace(path, encodeLine({ type: 'head', ...address, id: sessionId }), context.disk);
     } finally {
@@ -81,22 +84,6 @@ function readHead(path: string): string | undefined {
   throw new CrabError('session-damaged', `${path} does not name a session: its content is damaged.`, {
     hint: 'Remove the file; the sessions themselves are kept, and --resume opens them.',
   });
-}
-
-const RETRY_MS = 10;
-const MAX_RETRIES = 200;
-
-/** A head is held for one short step, so waiting is better than failing. */
-async function lockWhenFree(path: string, { self, disk, clock }: HeadsContext): Promise<Lock> {
-  for (let retry = 0; ; retry++) {
-    try {
-      return acquireLock(path, self(), disk);
-    } catch (error) {
-      const isHeld = error instanceof CrabError && error.code === 'session-held';
-      if (!isHeld || retry === MAX_RETRIES) throw error;
-    }
-    await clock.sleep(RETRY_MS);
-  }
 }
 
 /** Temporary file, sync, rename; the folder's sync is the caller's. Under the lock the name is ours. */

@@ -86,9 +86,10 @@ class Loading {
   #takeHeader(line: Line): void {
     this.#goodLength = line.end;
     try {
-      const { header, isIntact } = readHeader(line.bytes, this.#path);
+      const { header, isIntact, merged } = readHeader(line.bytes, this.#path);
       this.#header = header;
       if (!isIntact) this.#damaged.push(line.number);
+      if (line.bytes !== undefined) this.#takeAll(merged, line.bytes, line.number, startOf(line));
     } catch (error) {
       const isLost = error instanceof CrabError && error.code === 'session-damaged';
       if (!isLost || this.#lostHeader === undefined) throw error;
@@ -125,9 +126,13 @@ class Loading {
 
   #takePieces(bytes: Buffer, line: number, offset: number): boolean {
     const pieces = splitMerged(bytes);
-    if (pieces.length < 2) return false;
+    return pieces.length > 1 && this.#takeAll(pieces, bytes, line, offset) > 0;
+  }
+
+  /** Pieces of `bytes`. Returns how many were entries. */
+  #takeAll(pieces: readonly Buffer[], bytes: Buffer, line: number, offset: number): number {
     const startOf = (piece: Buffer) => offset + piece.byteOffset - bytes.byteOffset;
-    return pieces.filter((piece) => this.#takeEntry(piece, line, startOf(piece))).length > 0;
+    return pieces.filter((piece) => this.#takeEntry(piece, line, startOf(piece))).length;
   }
 }
 

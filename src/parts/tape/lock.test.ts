@@ -5,8 +5,9 @@ import { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
+import { realClock } from '../../../test/support/tool-context.ts';
 
-import { acquireLock, isHeld, thisProcess } from './lock.ts';
+import { acquireLock, isHeld, lockWhenFree, thisProcess } from './lock.ts';
 import { nodeSyncFs } from './sync-fs.ts';
 import { tempFolder } from './tape.fixture.ts';
 
@@ -151,4 +152,71 @@ test('of processes that race for a lock, free or dead, one wins and the others l
     acquireLock(path, self, nodeSyncFs).release();
     assert.deepEqual(readdirSync(folder.path), []);
   }
+});
+
+const CONTENDERS = 50;
+
+/** Adds one to a number in a file for each of its contenders, each with the lock; `kill` never lets go of it. */
+const COUNTER = `
+  const { lockWhenFree, thisProcess } = await import(${JSON.stringify(new URL('./lock.ts', import.meta.url).href)});
+  const { nodeSyncFs: disk } = await import(${JSON.stringify(new URL('./sync-fs.ts', import.meta.url).href)});
+  const { readFileSync, writeFileSync } = await import('node:fs');
+  const [path, count] = process.argv.slice(1);
+  const clock = {
+    now: () => Date.now(),
+    monotonic: () => performance.now(),
+    sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+  };
+  const work = async () => {
+    const lock = await lockWhenFree(path, { self: thisProcess(), disk, clock, waitMs: 120_000 });
+    if (count === 'kill') return console.log('held');
+    const before = Number(readFileSync(path, 'utf8'));
+    await clock.sleep(1);
+    writeFileSync(path, String(before + 1));
+    lock.release();
+  };
+  await Promise.all(Array.from({ length: count === 'kill' ? 1 : Number(count) }, work));
+  if (count === 'kill') setInterval(() => {}, 1000);
+  else console.log('done');
+`;
+
+function contend(path: string, count: string): Child {
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', COUNTER, path, count], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  return { process: child, line: async () => (await lines.next()).value ?? '' };
+}
+
+test(`${CONTENDERS} contenders in five processes take turns, though the one before them is killed while it holds the lock`, async (t) => {
+  await using folder = await tempFolder();
+  const path = join(folder.path, 'count');
+  writeFileSync(path, '0');
+  const holder = contend(path, 'kill');
+  const others: Child[] = [];
+  t.after(() => Promise.all([holder, ...others].map(kill)));
+  assert.equal(await holder.line(), 'held');
+  for (let at = 0; at < 5; at++) others.push(contend(path, String(CONTENDERS / 5)));
+  await kill(holder);
+  assert.deepEqual(await Promise.all(others.map((child) => child.line())), Array(5).fill('done'));
+  assert.equal(readFileSync(path, 'utf8'), String(CONTENDERS));
+  assert.deepEqual(readdirSync(folder.path), ['count']);
+});
+
+test('of one that waits for a lock, too long is an error, and another machine’s is dead after a time where that is said', async () => {
+  await using folder = await tempFolder();
+  const path = join(folder.path, 'x');
+  const waiting = { self, disk: nodeSyncFs, clock: realClock, waitMs: 30 };
+  const lock = acquireLock(path, self, nodeSyncFs);
+  await assert.rejects(lockWhenFree(path, waiting), { code: 'session-held' });
+  lock.release();
+  writeFileSync(`${path}.lock`, JSON.stringify({ ...self, host: 'another-machine' }));
+  const hourAgo = Date.now() / 1000 - 3600;
+  utimesSync(`${path}.lock`, hourAgo, hourAgo);
+  await assert.rejects(lockWhenFree(path, waiting), { code: 'session-held' });
+  await assert.rejects(lockWhenFree(path, { ...waiting, foreignIsDeadMs: 7_200_000 }), {
+    code: 'session-held',
+  });
+  (await lockWhenFree(path, { ...waiting, foreignIsDeadMs: 60_000 })).release();
+  assert.deepEqual(readdirSync(folder.path), []);
 });

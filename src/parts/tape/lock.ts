@@ -6,6 +6,7 @@
 import { readFileSync, statSync } from 'node:fs';
 
 import { CrabError, errnoOf } from '../../core/errors.ts';
+import type { Clock } from '../../core/host.ts';
 import { checksum, parseObject } from './line.ts';
 import { FILE_MODE } from './paths.ts';
 import { type SyncFs, storageError, unlinkIfThere, writeWhole } from './sync-fs.ts';
@@ -21,6 +22,22 @@ export interface Lock {
   release(): void;
 }
 
+export interface LockOptions {
+  /**
+   * Milliseconds after which another machine's lock is a dead one: for what nobody holds for so long. Its process cannot be
+   * looked for, and without this it counts as alive.
+   */
+  readonly foreignIsDeadMs?: number;
+}
+
+export interface Waiting extends LockOptions {
+  readonly self: Holder;
+  readonly disk: SyncFs;
+  readonly clock: Clock;
+  /** Milliseconds. */
+  readonly waitMs: number;
+}
+
 /** Other processes' locks vanish and change while one looks; more often than this is no coincidence. */
 const MAX_ATTEMPTS = 20;
 
@@ -30,12 +47,30 @@ const HALF_WRITTEN_IS_DEAD_MS = 1000;
 /** Enough to see one that a killed process left half-written die. */
 const MAX_PAUSES = (2 * HALF_WRITTEN_IS_DEAD_MS) / PAUSE_MS;
 
+/** Milliseconds between two tries. */
+const RETRY_MS = 10;
+
+/** For what is held for a short step: waits for others, and throws as `acquireLock` when they keep it for too long. */
+export async function lockWhenFree(path: string, waiting: Waiting): Promise<Lock> {
+  const { self, disk, clock, waitMs } = waiting;
+  const until = clock.monotonic() + waitMs;
+  for (;;) {
+    try {
+      return acquireLock(path, self, disk, waiting);
+    } catch (error) {
+      const isHeld = error instanceof CrabError && error.code === 'session-held';
+      if (!isHeld || clock.monotonic() > until) throw error;
+    }
+    await clock.sleep(RETRY_MS);
+  }
+}
+
 /** Throws `session-held` with the holder's pid. `path` is the file to lock. */
-export function acquireLock(path: string, self: Holder, disk: SyncFs): Lock {
+export function acquireLock(path: string, self: Holder, disk: SyncFs, options: LockOptions = {}): Lock {
   const lockPath = lockPathOf(path);
   let holder: Holder | undefined;
   try {
-    holder = acquire(lockPath, self, disk);
+    holder = acquire(lockPath, self, disk, options);
   } catch (error) {
     throw storageError(error, `lock ${path}`);
   }
@@ -56,6 +91,16 @@ export function isHeld(path: string, self: Holder): boolean {
   }
 }
 
+/** The process that `text` tells of, as `holderText` wrote it, lives. False for any other text. */
+export function holderLives(text: string, self: Holder): boolean {
+  const holder = parseHolder(text);
+  return holder !== undefined && isAlive(holder, self);
+}
+
+export function holderText({ pid, start, host }: Holder): string {
+  return `${JSON.stringify({ pid, start, host })}\n`;
+}
+
 export function thisProcess(): Holder {
   return {
     pid: process.pid,
@@ -69,7 +114,12 @@ function lockPathOf(path: string): string {
 }
 
 /** Returns the live process that has the lock, or undefined when this one has got it. */
-function acquire(lockPath: string, self: Holder, disk: SyncFs): Holder | undefined {
+function acquire(
+  lockPath: string,
+  self: Holder,
+  disk: SyncFs,
+  options: LockOptions = {},
+): Holder | undefined {
   let pauses = 0;
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     if (tryCreate(lockPath, self, disk)) return undefined;
@@ -80,7 +130,8 @@ function acquire(lockPath: string, self: Holder, disk: SyncFs): Holder | undefin
     }
     if (found === undefined) continue;
     const holder = parseHolder(found);
-    if (holder !== undefined && isAlive(holder, self)) return holder;
+    if (holder !== undefined && isAlive(holder, self) && !isOutdated(lockPath, holder, self, options))
+      return holder;
     if (takeOver(lockPath, found, self, disk)) return undefined;
   }
   throw new CrabError('session-held', `Other processes keep taking ${lockPath}.`);
@@ -99,7 +150,7 @@ function tryCreate(lockPath: string, self: Holder, disk: SyncFs): boolean {
     throw error;
   }
   try {
-    writeWhole(disk, fd, Buffer.from(contentOf(self)), lockPath);
+    writeWhole(disk, fd, Buffer.from(holderText(self)), lockPath);
   } catch (error) {
     unlinkIfThere(disk, lockPath);
     throw error;
@@ -107,7 +158,7 @@ function tryCreate(lockPath: string, self: Holder, disk: SyncFs): boolean {
     disk.close(fd);
   }
   // Somebody may have taken an empty lock for a dead one while this process was stopped in between.
-  return readLock(lockPath) === contentOf(self);
+  return readLock(lockPath) === holderText(self);
 }
 
 /** False when the lock was no longer the dead one. */
@@ -131,11 +182,7 @@ function takeOver(lockPath: string, dead: string, self: Holder, disk: SyncFs): b
 }
 
 function release(lockPath: string, self: Holder, disk: SyncFs): void {
-  if (readLock(lockPath) === contentOf(self)) unlinkIfThere(disk, lockPath);
-}
-
-function contentOf({ pid, start, host }: Holder): string {
-  return `${JSON.stringify({ pid, start, host })}\n`;
+  if (readLock(lockPath) === holderText(self)) unlinkIfThere(disk, lockPath);
 }
 
 function readLock(lockPath: string): string | undefined {
@@ -147,10 +194,22 @@ function readLock(lockPath: string): string | undefined {
   }
 }
 
-/** A file's own time is the system's, so this one age is measured by the system's clock. */
 function isBeingWritten(lockPath: string): boolean {
-  const modified = statSync(lockPath, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  return Date.now() - modified < HALF_WRITTEN_IS_DEAD_MS;
+  return ageOf(lockPath) < HALF_WRITTEN_IS_DEAD_MS;
+}
+
+function isOutdated(
+  lockPath: string,
+  holder: Holder,
+  self: Holder,
+  { foreignIsDeadMs }: LockOptions,
+): boolean {
+  return foreignIsDeadMs !== undefined && holder.host !== self.host && ageOf(lockPath) > foreignIsDeadMs;
+}
+
+/** A file's own time is the system's, so its age is measured by the system's clock. */
+function ageOf(path: string): number {
+  return Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0);
 }
 
 /** Blocks: locks are taken inside an append, which does not wait for anybody. */

@@ -35,10 +35,14 @@ export function agentFolder(home: string, agent: string): string {
  * by chance, so whoever looks for a directory's sessions compares the header's `cwd`.
  */
 export function projectFolder(home: string, agent: string, cwd: string): string {
+  return join(agentFolder(home, agent), projectName(cwd));
+}
+
+export function projectName(cwd: string): string {
   const readable = basename(cwd)
     .replace(/[^A-Za-z0-9_-]/g, '_')
     .slice(0, 40);
-  return join(agentFolder(home, agent), `${readable || 'root'}-${checksum(cwd)}`);
+  return `${readable || 'root'}-${checksum(cwd)}`;
 }
 
 /** Capitals are escaped as well, since some file systems take `A` and `a` for one name. */

@@ -10,6 +10,7 @@ import { createIds } from '../../core/ids.ts';
 import {
   type Entry,
   type EntryBody,
+  type ListWatch,
   type NewTape,
   type SessionFilter,
   TAPE_VERSION,
@@ -81,7 +82,7 @@ export function createTapes(options: TapesOptions): Tapes {
     discard: async (path) => (await import('./trash.ts')).discardSession(path, home, context),
     restore: async (path) => (await import('./trash.ts')).restoreSession(path, home, context),
     latest: async (agent, cwd) => (await catalog()).latest(agent, cwd),
-    list: async (filter?: SessionFilter) => (await catalog()).list(filter),
+    list: async (filter?: SessionFilter, watch?: ListWatch) => (await catalog()).list(filter, watch),
     ...createHeads({ home, clock, disk, self, folders }),
   };
 }
@@ -126,18 +127,20 @@ export function createMemoryTapes({ clock, random }: Pick<TapesOptions, 'clock' 
 }
 
 function headerFor(request: NewTape, ids: () => string, clock: Clock): TapeHeader {
-  const { agent, cwd, sender, id = ids() } = request;
+  const { agent, cwd, sender, id = ids(), parentSession } = request;
   requireSessionId(id);
   const timestamp = new Date(clock.now()).toISOString();
-  return { type: 'session', version: TAPE_VERSION, id, timestamp, cwd, agent, sender: sender(id) };
+  return {
+    ...{ type: 'session', version: TAPE_VERSION, id, timestamp, cwd, agent, sender: sender(id) },
+    ...(parentSession !== undefined && { parentSession }),
+  };
 }
 
 function copyHeader(request: TapeCopy, ids: () => string, clock: Clock): TapeHeader {
-  const { parentSession, origin, timestamp } = request;
+  const { origin, timestamp } = request;
   return {
     ...headerFor(request, ids, clock),
     ...(timestamp !== undefined && { timestamp }),
-    ...(parentSession !== undefined && { parentSession }),
     ...(origin !== undefined && { origin }),
   };
 }
