@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { noExec, ran, realClock, sendByFetch, temporaryFolder } from '../../../test/support/credentials.ts';
+import { noExec, ran, sendByFetch, temporaryFolder } from '../../../test/support/credentials.ts';
 import { virtualClock } from '../../../test/support/virtual-clock.ts';
+import { lockCredentials } from '../../cli/file-lock.ts';
 import type { Account, AuthScheme } from '../../core/credential.ts';
 import { ToolFailure } from '../../core/errors.ts';
 import type { Exec, ExecRequest, ExecResult } from '../../core/host.ts';
@@ -49,6 +50,7 @@ async function setting({ env = {}, settings = {}, exec = noExec, keyFile, scheme
     cwd: folder.path,
     exec,
     clock,
+    lock: lockCredentials,
     send: sendByFetch,
     settings: { ...NO_SETTINGS, ...settings },
     platform: 'linux',
@@ -62,6 +64,7 @@ async function setting({ env = {}, settings = {}, exec = noExec, keyFile, scheme
     account,
     credentials,
     clock,
+    lock: lockCredentials,
     host,
     learnt,
     warned,
@@ -112,7 +115,7 @@ test('whether there is a key is known without a process, with a helper and with 
   await using at = await setting({ settings: { apiKeyHelper: 'print-key' } });
   assert.equal(at.credentials.has(at.account), true);
   await using sealed = await setting();
-  const store = openStore({ ...sealed.host, clock: realClock });
+  const store = openStore(sealed.host);
   await store.locked(() => store.write('p', { type: 'api_key', key: 'key-of-store' }, 'file'));
   assert.equal(sealed.credentials.has(sealed.account), true);
   assert.deepEqual(await sealed.found(), ['the credentials file', { 'x-api-key': 'key-of-store' }]);

@@ -11,7 +11,7 @@ import { environmentKey } from './environment-key.ts';
 import type { Helper } from './helper.ts';
 import { authFolder, readIndex } from './index-file.ts';
 import { keyCredential } from './key-credential.ts';
-import type { Store } from './store.ts';
+import type { LockStore, Store } from './store.ts';
 import type { Send } from './token-endpoint.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -30,6 +30,7 @@ export interface CredentialHost {
   /** Must not change what a program prints. */
   readonly exec: Exec;
   readonly clock: Clock;
+  readonly lock: LockStore;
   readonly send: Send;
   readonly settings: Settings;
   readonly platform: NodeJS.Platform;

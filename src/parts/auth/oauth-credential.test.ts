@@ -9,9 +9,9 @@ import {
   tokenServer,
 } from '../../../test/support/credentials.ts';
 import { virtualClock } from '../../../test/support/virtual-clock.ts';
+import { lockCredentials } from '../../cli/file-lock.ts';
 import type { AuthScheme } from '../../core/credential.ts';
 import { CrabError } from '../../core/errors.ts';
-import type { Clock } from '../../core/host.ts';
 import { createOAuthCredential, type Tokens } from './oauth-credential.ts';
 import { createStore } from './store.ts';
 import type { Send } from './token-endpoint.ts';
@@ -41,9 +41,8 @@ async function setting(): Promise<Setting> {
   const server = await tokenServer();
   const clock = virtualClock();
   // The lock waits in real time: what it waits for is on the disk.
-  const patient: Clock = { ...clock, sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)) };
   const keychain = memoryKeychain();
-  const open = () => createStore({ folder: join(folder.path, 'auth'), keychain, clock: patient });
+  const open = () => createStore({ folder: join(folder.path, 'auth'), keychain, lock: lockCredentials });
   const learnt: string[] = [];
   const write = (tokens: Tokens) => {
     const store = open();

@@ -1,20 +1,20 @@
 // The store of a home, with the keychain of this system.
 
-import type { Clock, Exec } from '../../core/host.ts';
+import type { Exec } from '../../core/host.ts';
 import { authFolder } from './index-file.ts';
 import { createKeychain } from './keychain.ts';
-import { createStore, type Store } from './store.ts';
+import { createStore, type LockStore, type Store } from './store.ts';
 
 export interface StoreHost {
   /** `$CRAB_HOME`. */
   readonly home: string;
   /** Must not change what a program prints. */
   readonly exec: Exec;
-  readonly clock: Clock;
+  readonly lock: LockStore;
   readonly platform: NodeJS.Platform;
 }
 
-export function openStore({ home, exec, clock, platform }: StoreHost): Store {
+export function openStore({ home, exec, lock, platform }: StoreHost): Store {
   const folder = authFolder(home);
-  return createStore({ folder, keychain: createKeychain({ platform, exec, folder }), clock });
+  return createStore({ folder, keychain: createKeychain({ platform, exec, folder }), lock });
 }

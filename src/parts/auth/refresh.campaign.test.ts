@@ -4,20 +4,15 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import {
-  memoryKeychain,
-  realClock,
-  temporaryFolder,
-  tokenServer,
-} from '../../../test/support/credentials.ts';
+import { memoryKeychain, temporaryFolder, tokenServer } from '../../../test/support/credentials.ts';
+import { lockCredentials, lockFile } from '../../cli/file-lock.ts';
 import { seeded } from '../../core/seeded.ts';
 import type { StoredEntry } from './entry.ts';
 import { authPath } from './index-file.ts';
-import { acquireLock } from './lock.ts';
 import { createStore } from './store.ts';
 
 const FIXTURE = fileURLToPath(new URL('../../../test/support/login.fixture.ts', import.meta.url));
@@ -30,7 +25,7 @@ async function setting(options?: { expiresIn?: number }) {
   const folder = await temporaryFolder();
   const server = await tokenServer(options);
   const path = join(folder.path, 'auth');
-  const open = () => createStore({ folder: path, keychain: memoryKeychain(), clock: realClock });
+  const open = () => createStore({ folder: path, keychain: memoryKeychain(), lock: lockCredentials });
   const store = open();
   await store.locked(() => store.write('p', OLD, 'file'));
   const children = new Set<ChildProcess>();
@@ -139,57 +134,26 @@ test('a store that is written in place would be caught', async () => {
   await assert.rejects(at.open().read('p'), { code: 'auth-failed' });
 });
 
-test('a lock whose process was killed is taken over by one of many, and they take turns', async () => {
+test('a lock that a live process keeps is said to be kept by it', async () => {
   await using folder = await temporaryFolder();
-  const path = join(folder.path, 'lock');
-  const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
-
-  writeFileSync(path, `${JSON.stringify({ pid: child.pid, start: '', host: hostname() })}\n`);
-  child.kill('SIGKILL');
-  await once(child, 'exit');
-  let inside = 0;
-  let most = 0;
-  const work = async () => {
-    const release = await acquireLock(path, { clock: realClock });
-    inside++;
-    most = Math.max(most, inside);
-    await new Promise((resolve) => setImmediate(resolve));
-    inside--;
-    release();
-  };
-  await Promise.all(Array.from({ length: 20 }, work));
-  assert.equal(most, 1);
-  assert.deepEqual(readdirSync(folder.path), []);
-});
-
-test('a lock that a live process keeps is waited for, and then said to be kept by it', async () => {
-  await using folder = await temporaryFolder();
-  const path = join(folder.path, 'lock');
-  const release = await acquireLock(path, { clock: realClock });
-  await assert.rejects(acquireLock(path, { clock: realClock, waitMs: 50 }), {
-    code: 'auth-failed',
-    message: `Process ${process.pid} keeps the stored credentials to itself.`,
+  const lock = (path: string) => lockFile(path, { waitMs: 50 });
+  const store = createStore({ folder: folder.path, keychain: memoryKeychain(), lock });
+  await store.locked(async () => {
+    await assert.rejects(
+      store.locked(async () => {}),
+      {
+        code: 'auth-failed',
+        message: `The stored credentials are in use: ${authPath(folder.path)} is open in process ${process.pid}.`,
+      },
+    );
   });
-  release();
-  (await acquireLock(path, { clock: realClock, waitMs: 50 }))();
-});
-
-test('a lock of the same pid but of another start is a dead one', async () => {
-  await using folder = await temporaryFolder();
-  const path = join(folder.path, 'lock');
-  writeFileSync(path, `${JSON.stringify({ pid: process.pid, start: '1', host: hostname() })}\n`);
-  (await acquireLock(path, { clock: realClock, waitMs: 50 }))();
+  await store.locked(async () => {});
 });
 
 async function killed(child: ChildProcess): Promise<void> {
   const exit = once(child, 'exit');
   child.kill('SIGKILL');
   if (child.exitCode === null && child.signalCode === null) await exit;
-}
-
-/** As the lock names this machine. */
-function hostname(): string {
-  return readFileSync('/proc/sys/kernel/hostname', 'utf8').trim();
 }
 
 async function until(holds: () => boolean): Promise<void> {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { noExec, ran, realClock, sendByFetch, temporaryFolder } from '../../../test/support/credentials.ts';
+import { lockCredentials } from '../../cli/file-lock.ts';
 import type { AuthScheme } from '../../core/credential.ts';
 import type { Exec } from '../../core/host.ts';
 import { NO_SETTINGS, type Settings } from '../../core/settings.ts';
@@ -29,6 +30,7 @@ async function statusOf({ scheme, env = {}, settings = {}, exec = noExec, entry,
     cwd: folder.path,
     exec,
     clock: realClock,
+    lock: lockCredentials,
     send: sendByFetch,
     settings: { ...NO_SETTINGS, ...settings },
     platform: 'linux',

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { memoryKeychain, realClock, temporaryFolder } from '../../../test/support/credentials.ts';
+import { memoryKeychain, temporaryFolder } from '../../../test/support/credentials.ts';
+import { lockCredentials } from '../../cli/file-lock.ts';
 import type { StoredEntry } from './entry.ts';
 import { authPath, legacyPath, readIndex } from './index-file.ts';
 import { KeychainError } from './keychain.ts';
@@ -20,7 +21,7 @@ async function setting() {
   const folder = await temporaryFolder();
   const keychain = memoryKeychain();
   const path = join(folder.path, 'auth');
-  const open = () => createStore({ folder: path, keychain, clock: realClock });
+  const open = () => createStore({ folder: path, keychain, lock: lockCredentials });
   const text = async () =>
     (await Promise.all((await readdir(path)).map((name) => readFile(join(path, name), 'utf8')))).join('\n');
   return { path, keychain, open, text, [Symbol.asyncDispose]: folder[Symbol.asyncDispose] };

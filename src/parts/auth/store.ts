@@ -6,7 +6,6 @@ import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { CrabError } from '../../core/errors.ts';
-import type { Clock } from '../../core/host.ts';
 import {
   legacyEntry,
   type Place,
@@ -17,7 +16,6 @@ import {
 } from './entry.ts';
 import { type AuthFile, authPath, legacyPath, readAuthFile } from './index-file.ts';
 import { type Keychain, KeychainError } from './keychain.ts';
-import { acquireLock } from './lock.ts';
 import { privateFolder, readPrivate, writePrivate } from './private-file.ts';
 import { KEY_BYTES, type SealingKey, seal, unseal } from './seal.ts';
 
@@ -35,10 +33,16 @@ export interface Store {
 export interface StoreOptions {
   readonly folder: string;
   readonly keychain: Keychain;
-  readonly clock: Clock;
+  readonly lock: LockStore;
 }
 
-export function createStore({ folder, keychain, clock }: StoreOptions): Store {
+/**
+ * Waits until no other process holds the file, and resolves with how to let go of it. A refresh token is good for one use:
+ * two processes that used it at once would log the person out. Rejects with `CrabError session-held`.
+ */
+export type LockStore = (path: string) => Promise<() => void>;
+
+export function createStore({ folder, keychain, lock }: StoreOptions): Store {
   const path = authPath(folder);
   const keys = new Map<string, SealingKey>();
 
@@ -105,7 +109,7 @@ export function createStore({ folder, keychain, clock }: StoreOptions): Store {
     },
     async locked(work) {
       privateFolder(folder);
-      const release = await acquireLock(join(folder, 'lock'), { clock });
+      const release = await lock(path).catch(inUse);
       try {
         return await work();
       } finally {
@@ -113,6 +117,16 @@ export function createStore({ folder, keychain, clock }: StoreOptions): Store {
       }
     },
   };
+}
+
+function inUse(cause: unknown): never {
+  if (!(cause instanceof CrabError) || cause.code !== 'session-held') throw cause;
+  const { message, hint } = cause;
+  throw new CrabError('auth-failed', `The stored credentials are in use: ${message}`, {
+    hint: hint ?? 'Try again.',
+    retryable: true,
+    cause,
+  });
 }
 
 function textOf(file: AuthFile): string {

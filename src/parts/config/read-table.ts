@@ -14,10 +14,14 @@ export async function readTable(
 ): Promise<Layer | undefined> {
   const read = readText(path, required);
   if (read === undefined) return undefined;
+  return { ...read, path, table: await parseTable(path, read.text), prefix: [] };
+}
+
+/** `path` is for the error. Throws `CrabError` (`settings-invalid`). */
+export async function parseTable(path: string, text: string): Promise<Layer['table']> {
   const { parse, TomlError } = await import('smol-toml');
   try {
-    const table = parse(read.text) as Readonly<Record<string, unknown>>;
-    return { ...read, path, table, prefix: [] };
+    return parse(text) as Layer['table'];
   } catch (thrown) {
     const where = thrown instanceof TomlError ? `${path}:${thrown.line}:${thrown.column}` : path;
     const [what] = messageOf(thrown)

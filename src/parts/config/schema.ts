@@ -2,23 +2,33 @@
 // lists the same keys; a test holds the two together.
 
 import type {
+  BrowserSettings,
   BudgetSettings,
+  DaemonSettings,
   HistorySettings,
+  LspServerSettings,
   ModelSettings,
   NetworkSettings,
   OAuthSettings,
   PolicySettings,
   ProviderSettings,
+  RemoteSettings,
+  SandboxSettings,
   Settings,
+  WebSettings,
 } from '../../core/settings.ts';
+import { PERMISSIONS } from './permission-values.ts';
 import {
   amount,
+  anyTable,
   choice,
   count,
   either,
   file,
   flag,
   list,
+  located,
+  minutes,
   named,
   type Reader,
   seconds,
@@ -94,6 +104,71 @@ export const POLICY_KEYS = {
   compact_keep_recent_tokens: ['compactKeepRecentTokens', count(0)],
   compact_at: ['compactAt', share],
   snip_at: ['snipAt', share],
+  tell_results: ['tellResults', flag],
+  memory_ranking: ['memoryRanking', choice('words', 'age', 'model')],
+  memory_prompt: ['memoryPrompt', flag],
+  memory_consolidate: ['memoryConsolidate', flag],
+  memory_consolidate_usd: ['memoryConsolidateUsd', amount],
+} as const;
+
+export const WEB_KEYS = {
+  private_hosts: ['privateHosts', list(text)],
+  search_backend: ['searchBackend', choice('brave', 'duckduckgo', 'exa', 'searxng', 'serper', 'tavily')],
+  search_url: ['searchUrl', template],
+} as const;
+
+export const BROWSER_KEYS = {
+  executable: ['executable', file],
+  headless: ['headless', flag],
+  sandbox: ['sandbox', flag],
+} as const;
+
+export const LSP_KEYS = {
+  enabled: ['enabled', flag],
+  command: ['command', list(template)],
+  extensions: ['extensions', named(text)],
+  root_markers: ['rootMarkers', list(text)],
+  env: ['env', named(template)],
+  initialization_options: ['initializationOptions', anyTable],
+  start_on_edit: ['startOnEdit', flag],
+} as const;
+
+export const SANDBOX_KEYS = {
+  mode: ['mode', choice('required', 'preferred', 'off')],
+  writable: ['writable', list(file)],
+  unreadable: ['unreadable', list(file)],
+  readable: ['readable', list(file)],
+  executable: ['executable', list(file)],
+  network: ['network', choice('none', 'all')],
+  allowed_hosts: ['allowedHosts', list(text)],
+  private_hosts: ['privateHosts', list(text)],
+  unix_sockets: ['unixSockets', flag],
+  allow_leaving: ['allowLeaving', flag],
+  max_file_mib: ['maxFileMib', count(1)],
+  max_cpu_seconds: ['maxCpuSeconds', count(1)],
+  max_processes: ['maxProcesses', count(1)],
+  max_memory_mib: ['maxMemoryMib', count(1)],
+  backend: ['backend', choice('bubblewrap', 'landlock', 'seatbelt', 'wsl')],
+} as const;
+
+export const DAEMON_KEYS = {
+  tcp: ['tcp', flag],
+  host: ['host', text],
+  port: ['port', count(0, 65_535)],
+  max_clients: ['maxClients', count(1, 100_000)],
+  max_loaded_sessions: ['maxLoadedSessions', count(0)],
+  idle_minutes: ['idleMs', minutes],
+  question_minutes: ['questionMs', minutes],
+  log_mib: ['logMib', count(1)],
+  log_files: ['logFiles', count(0)],
+} as const;
+
+export const REMOTE_KEYS = {
+  url: ['url', template],
+  token_env: ['tokenEnv', text],
+  token_file: ['tokenFile', file],
+  agent: ['agent', text],
+  cwd: ['cwd', text],
 } as const;
 
 const EFFORT = choice('off', 'low', 'medium', 'high', 'max');
@@ -114,6 +189,13 @@ export const TOP_KEYS = {
   network: ['network', table<NetworkSettings>(NETWORK_KEYS)],
   history: ['history', table<HistorySettings>(HISTORY_KEYS)],
   policy: ['policy', table<PolicySettings>(POLICY_KEYS)],
+  permissions: ['permissions', PERMISSIONS],
+  lsp: ['lsp', named(table<LspServerSettings>(LSP_KEYS))],
+  web: ['web', table<WebSettings>(WEB_KEYS)],
+  browser: ['browser', table<BrowserSettings>(BROWSER_KEYS)],
+  daemon: ['daemon', table<DaemonSettings>(DAEMON_KEYS)],
+  sandbox: ['sandbox', located(table<SandboxSettings>(SANDBOX_KEYS))],
+  remotes: ['remotes', named(table<RemoteSettings>(REMOTE_KEYS, ['url']))],
 } as const;
 
 export const SETTINGS: Reader<Partial<Settings>> = table<Partial<Settings>>(TOP_KEYS);

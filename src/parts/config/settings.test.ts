@@ -5,16 +5,23 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, suite, test } from 'node:test';
 import { CrabError } from '../../core/errors.ts';
 import { NO_SETTINGS, type Settings } from '../../core/settings.ts';
+import { PERMISSION_KEYS } from './permission-values.ts';
 import {
+  BROWSER_KEYS,
   BUDGET_KEYS,
+  DAEMON_KEYS,
   HISTORY_KEYS,
+  LSP_KEYS,
   MODEL_KEYS,
   NETWORK_KEYS,
   OAUTH_KEYS,
   POLICY_KEYS,
   PRICE_KEYS,
   PROVIDER_KEYS,
+  REMOTE_KEYS,
+  SANDBOX_KEYS,
   TOP_KEYS,
+  WEB_KEYS,
 } from './schema.ts';
 import { readSettings, type SettingsOptions } from './settings.ts';
 
@@ -160,6 +167,26 @@ snip_at = 1
     assert.deepEqual(warnings, []);
   });
 
+  test('of the sandbox each key is told with its place, the winning one of several', async () => {
+    const other = join(home, 'other.toml');
+    writeFileSync(other, '[sandbox]\nmax_memory_mib = 512\n', { mode: 0o600 });
+    const toml =
+      '[sandbox]\nmode = "required"\nmax_processes = 99\nmax_memory_mib = 2048\nbackend = "landlock"\n';
+    const { sandbox } = await read(toml, { files: [other] });
+    assert.deepEqual(sandbox, {
+      mode: 'required',
+      maxProcesses: 99,
+      maxMemoryMib: 512,
+      backend: 'landlock',
+      sources: {
+        mode: `${home}/config.toml:2`,
+        max_processes: `${home}/config.toml:3`,
+        max_memory_mib: `${other}:2`,
+        backend: `${home}/config.toml:5`,
+      },
+    });
+  });
+
   test('a profile lies over the file, a file of the command over both, key by key', async () => {
     const other = join(home, 'other.toml');
     writeFileSync(other, '[budget]\nrun_usd = 3\n[providers.a.headers]\nx = "2"\n', { mode: 0o600 });
@@ -277,12 +304,37 @@ run_usd = 1
       MODEL_KEYS,
       PRICE_KEYS,
       BUDGET_KEYS,
+      DAEMON_KEYS,
       NETWORK_KEYS,
       HISTORY_KEYS,
       POLICY_KEYS,
+      PERMISSION_KEYS,
+      LSP_KEYS,
+      WEB_KEYS,
+      BROWSER_KEYS,
+      SANDBOX_KEYS,
+      REMOTE_KEYS,
     ].flatMap((one) => Object.keys(one));
-    const tables = ['providers', 'models', 'budget', 'network', 'history', 'policy', 'oauth', 'models'];
-    const expected = [...keys.filter((key) => !tables.includes(key)), 'models', 'profile'].sort();
+    const tables = [
+      'providers',
+      'models',
+      'budget',
+      'network',
+      'history',
+      'policy',
+      'permissions',
+      'sandbox',
+      'lsp',
+      'oauth',
+      'models',
+      'web',
+      'browser',
+      'daemon',
+      'remotes',
+    ];
+    const names = keys.filter((key) => !tables.includes(key));
+    // Some are a key of one table and the name of another.
+    const expected = [...names, 'models', 'profile', 'network', 'sandbox'].sort();
     assert.deepEqual(listed.sort(), expected);
   });
 });

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { CrabError } from '../../core/errors.ts';
 import { NO_SETTINGS, type Settings } from '../../core/settings.ts';
 import { type Layer, merge } from './merge.ts';
-import { readTable } from './read-table.ts';
+import { together } from './permission-values.ts';
+import { parseTable, readTable } from './read-table.ts';
 import { SETTINGS } from './schema.ts';
 import type { Context } from './values.ts';
 
@@ -32,7 +33,22 @@ export async function readSettings(options: SettingsOptions): Promise<Settings> 
   if (profile !== undefined && all.length === layers.length) throw noProfile(profile, layers);
   const settings = all.map((layer) => SETTINGS(layer.table, contextOf(layer, options)));
   for (const layer of layers) if (holdsKey(layer)) warnOfKey(layer, options.warn);
-  return settings.reduce<Settings>((under, over) => merge(under, over) as Settings, NO_SETTINGS);
+  const permissions = together(settings.map((one) => one.permissions));
+  const merged = settings.reduce<Settings>((under, over) => merge(under, over) as Settings, NO_SETTINGS);
+  return permissions === undefined ? merged : { ...merged, permissions };
+}
+
+/** Throws as `readSettings` does, of a text that is to become the file at `path`. */
+export async function checkSettings(
+  path: string,
+  text: string,
+  options: Pick<SettingsOptions, 'env' | 'homeFolder'>,
+): Promise<void> {
+  const table = await parseTable(path, text);
+  const layer: Layer = { path, text, table, prefix: [], openToOthers: false };
+  const profiles = isTable(table['profiles']) ? Object.keys(table['profiles']) : [];
+  for (const name of [undefined, ...profiles])
+    for (const each of withProfile(layer, name)) SETTINGS(each.table, contextOf(each, options));
 }
 
 function chosenProfile(layers: readonly Layer[]): string | undefined {
@@ -61,7 +77,7 @@ function noProfile(name: string, layers: readonly Layer[]): CrabError {
   return new CrabError('settings-invalid', `There is no profile ${JSON.stringify(name)}.`, { hint });
 }
 
-function contextOf(layer: Layer, { env, homeFolder }: SettingsOptions): Context {
+function contextOf(layer: Layer, { env, homeFolder }: Pick<SettingsOptions, 'env' | 'homeFolder'>): Context {
   return { path: layer.path, text: layer.text, at: layer.prefix, env, homeFolder };
 }
 

@@ -43,11 +43,13 @@ export const flag: Reader<boolean> = (value, context) => {
   throw wrong(context, 'must be true or false');
 };
 
-/** A whole number from `least` on. */
-export function count(least: number): Reader<number> {
+/** A whole number from `least` on, up to `most`. */
+export function count(least: number, most?: number): Reader<number> {
   return (value, context) => {
-    if (typeof value === 'number' && Number.isSafeInteger(value) && value >= least) return value;
-    throw wrong(context, `must be a whole number of at least ${least}`);
+    const isCount = typeof value === 'number' && Number.isSafeInteger(value) && value >= least;
+    if (isCount && value <= (most ?? Number.POSITIVE_INFINITY)) return value;
+    const bounds = most === undefined ? `of at least ${least}` : `from ${least} to ${most}`;
+    throw wrong(context, `must be a whole number ${bounds}`);
   };
 }
 
@@ -65,6 +67,13 @@ export const share: Reader<number> = (value, context) => {
 
 /** Seconds in the file, milliseconds in the settings. */
 export const seconds: Reader<number> = (value, context) => Math.round(amount(value, context) * 1000);
+
+/** Minutes in the file, milliseconds in the settings; as long as a timer can be. */
+export const minutes: Reader<number> = (value, context) => {
+  const ms = Math.round(amount(value, context) * 60_000);
+  if (ms > 0 && ms < 2 ** 31) return ms;
+  throw wrong(context, 'must be more than 0 and less than 35791 minutes');
+};
 
 export function choice<T extends string>(...choices: readonly T[]): Reader<T> {
   return (value, context) => {
@@ -97,6 +106,9 @@ export function named<T>(read: Reader<T>): Reader<Readonly<Record<string, T>>> {
   };
 }
 
+/** A table that somebody else gives its meaning. */
+export const anyTable: Reader<Readonly<Record<string, unknown>>> = tableOf;
+
 type Fields = Readonly<Record<string, readonly [target: string, read: Reader<unknown>]>>;
 
 /** A table of known keys: each with its name in the settings and its reader. `required` are keys of the file. */
@@ -111,6 +123,17 @@ export function table<T>(fields: Fields, required: readonly string[] = []): Read
     }
     for (const key of required) if (!Object.hasOwn(given, key)) throw wrong(context, `needs ${key}`);
     return result as T;
+  };
+}
+
+/** `read`, with `sources`: where each of the keys stands, as `FILE:LINE`. */
+export function located<T extends object>(
+  read: Reader<T>,
+): Reader<T & { readonly sources: Readonly<Record<string, string>> }> {
+  return (value, context) => {
+    const found = read(value, context);
+    const keys = Object.keys(tableOf(value, context));
+    return { ...found, sources: Object.fromEntries(keys.map((key) => [key, place(below(context, key))])) };
   };
 }
 
@@ -135,6 +158,18 @@ function unknownKey(context: Context, known: readonly string[]): CrabError {
   const where = context.at.length > 1 ? ` in ${context.at.slice(0, -1).join('.')}` : '';
   const text = `${place(context)}: there is no setting ${JSON.stringify(key)}${where}.`;
   return new CrabError('settings-invalid', text, { hint: `There is ${known.join(', ')}.` });
+}
+
+/** `FILE:LINE` of one text in a list, which may go over several lines. */
+export function placeOfText(context: Context, value: string): string {
+  const key = place(context);
+  const first = Number(/:(\d+)$/.exec(key)?.[1] ?? 1);
+  const lines = context.text.split(/\r?\n/);
+  const spelled = [JSON.stringify(value), `'${value}'`];
+  const at = lines.findIndex(
+    (line, number) => number >= first - 1 && spelled.some((text) => line.includes(text)),
+  );
+  return at < 0 ? key : `${context.path}:${at + 1}`;
 }
 
 /** The parser keeps no positions: the line is the first, below the header of its table, that sets the key. */

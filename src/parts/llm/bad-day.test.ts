@@ -74,7 +74,7 @@ test('a stream of pings is not content: it is given up and asked for again', asy
     pinging = setInterval(() => response.write('event: ping\ndata: {"type": "ping"}\n\n'), 5);
     response.once('close', () => clearInterval(pinging));
   });
-  const limits = { firstContentMs: 60, contentMs: 60_000 };
+  const limits = { firstContentMs: 1500, contentMs: 60_000 };
   const [retry, ...rest] = await chunks(await anthropicAt(server.url, { limits }));
   clearInterval(pinging);
   assert.deepEqual(retry, {
@@ -82,7 +82,7 @@ test('a stream of pings is not content: it is given up and asked for again', asy
     attempt: 1,
     maxAttempts: 5,
     delayMs: 250,
-    reason: `${new URL(server.url).host} kept the connection alive, but sent nothing of an answer for 0.06 seconds.`,
+    reason: `${new URL(server.url).host} kept the connection alive, but sent nothing of an answer for 1.5 seconds.`,
   });
   assert.deepEqual(rest, HELLO);
 });
@@ -105,13 +105,13 @@ test('the clock of content stands still while the reader is busy', async () => {
     response.write(ANTHROPIC_HELLO.slice(0, CONTENT_END));
     rest.promise.then(() => response.end(ANTHROPIC_HELLO.slice(CONTENT_END)));
   });
-  const model = await anthropicAt(server.url, { limits: { contentMs: 30, firstContentMs: 30 } });
+  const model = await anthropicAt(server.url, { limits: { contentMs: 1000, firstContentMs: 1000 } });
   const got: ModelChunk[] = [];
   for await (const batch of model.stream(modelRequest(), new AbortController().signal)) {
     got.push(...batch);
     if (got.length > 2) continue;
     // Longer than the limit, as a tool that runs or a person who thinks.
-    await new Promise((resolve) => setTimeout(resolve, 80));
+    await new Promise((resolve) => setTimeout(resolve, 1200));
     rest.resolve();
   }
   assert.deepEqual(got, HELLO);

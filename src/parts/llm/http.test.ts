@@ -218,9 +218,9 @@ test('silence while the reader is busy with something else is no stall', async (
   const ended = Promise.withResolvers<void>();
   await using server = await serve((response) => {
     response.write('a');
-    setTimeout(() => response.end('b', () => ended.resolve()), 60);
+    setTimeout(() => response.end('b', () => ended.resolve()), 1200);
   });
-  const answer = await get(createHttp({ stallMs: 20 }), server.url);
+  const answer = await get(createHttp({ stallMs: 1000 }), server.url);
   assert.equal(String((await answer.read())?.[0]), 'a');
   await ended.promise;
   assert.equal(await text(answer), 'b');

@@ -2,6 +2,7 @@
 // on. A fault that stays until somebody mends it is not worth another try.
 
 import { CrabError } from '../../core/errors.ts';
+import { NETWORK_FAILURES } from '../../core/network.ts';
 import type { ProxyAddress } from './proxy-route.ts';
 
 export interface Way {
@@ -10,17 +11,6 @@ export interface Way {
   /** The host has answered before, so that a name which is not found now was lost with the network. */
   readonly known?: boolean;
 }
-
-const MEANING: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'the connection was refused',
-  ECONNRESET: 'the connection was closed',
-  EPIPE: 'the connection was closed',
-  ENOTFOUND: 'there is no such host',
-  EAI_AGAIN: 'the name could not be looked up',
-  ETIMEDOUT: 'the connection timed out',
-  ENETUNREACH: 'the network cannot be reached',
-  EHOSTUNREACH: 'the host cannot be reached',
-};
 
 /** A connection that failed before the headers of an answer were there. */
 export function networkFailure(error: NodeJS.ErrnoException, way: Way): CrabError {
@@ -36,7 +26,7 @@ export function networkFailure(error: NodeJS.ErrnoException, way: Way): CrabErro
   }
   const tls = tlsFailure(error, way);
   if (tls !== undefined) return tls;
-  const why = MEANING[code] ?? error.message;
+  const why = NETWORK_FAILURES[code] ?? error.message;
   const retryable = code !== 'ENOTFOUND' || known;
   if (proxy !== undefined) return proxyFailure(proxy, url, error, retryable);
   const text = `${url.host} could not be reached: ${why} (${code}).`;
@@ -52,8 +42,8 @@ function proxyFailure(
 ): CrabError {
   const { code } = error;
   const hint = PROXY_HINT;
-  if (code !== undefined && Object.hasOwn(MEANING, code)) {
-    const text = `The proxy ${proxy.shown} could not be reached: ${MEANING[code]} (${code}).`;
+  if (code !== undefined && Object.hasOwn(NETWORK_FAILURES, code)) {
+    const text = `The proxy ${proxy.shown} could not be reached: ${NETWORK_FAILURES[code]} (${code}).`;
     return new CrabError('network', text, { hint, retryable });
   }
   const refuses = /authentication|NotAllowed|userid|user name/i.test(error.message);

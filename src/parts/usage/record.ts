@@ -8,6 +8,8 @@ export interface UsageRecord {
   /** When it was over: ISO 8601. */
   readonly time: string;
   readonly session: string;
+  /** The session that the first task came from, where this one carries out a task. */
+  readonly paidBy?: string;
   readonly agent: string;
   readonly sender: string;
   readonly cwd?: string;
@@ -30,13 +32,14 @@ export interface UsageRecord {
 
 export function recordOf(
   request: RequestEnd,
-  { session, agent, sender, cwd }: Identity,
+  { session, paidBy, agent, sender, cwd }: Identity & { readonly paidBy?: string },
   now: number,
 ): UsageRecord {
   const { provider, model, cause, outcome, status, usage, priced, unreportedUsd, ttftMs } = request;
   return {
     time: new Date(now).toISOString(),
     session,
+    ...(paidBy !== undefined && { paidBy }),
     agent,
     sender,
     cwd,
