@@ -20,6 +20,7 @@ export function contextLimits(settings: PolicySettings): ContextLimits {
   return {
     snipAt: settings.snipAt ?? SNIP_AT,
     keepRecentTokens: settings.compactKeepRecentTokens ?? KEEP_RECENT_TOKENS,
+    ...(settings.tellResults === true && { tellsResults: true }),
     ...(autoCompact && { pauseAt: { share: compactAt, reserveTokens: compactReserveTokens } }),
   };
 }

@@ -5,20 +5,28 @@ import type { Declaration } from '../core/agent.ts';
 import type { CommandInfo } from '../core/command.ts';
 import { CrabError } from '../core/errors.ts';
 import type { Command, Extension } from '../core/extension.ts';
-import type { ToolSchema } from '../core/model.ts';
 import type { Tool } from '../core/tool.ts';
 import { suggestions } from '../engine/route.ts';
+import { plainName } from '../engine/tool-name.ts';
+import { peersOf } from './peers.ts';
+import { mistypedRules } from './rule-names.ts';
+import { agentsBlock, isInScope, namesOf, scopeBlock, unknownTools } from './scope.ts';
 
 export interface Catalogue {
+  /** What the person should know of it. */
+  readonly notices: readonly string[];
   readonly extensions: readonly Extension[];
   /** In the order that the model sees them. */
   readonly tools: readonly Tool[];
   readonly toolsByName: ReadonlyMap<string, Tool>;
-  readonly schemas: readonly ToolSchema[];
+  /** Those that the model is sent from the beginning: a deferred one is, when the person chose it by name. */
+  readonly shown: readonly Tool[];
   readonly commands: readonly CommandInfo[];
   readonly runtimeCommands: ReadonlyMap<string, Command>;
   readonly commandNames: ReadonlySet<string>;
   readonly promptParts: readonly string[];
+  /** Every name of a tool that there is and that the agent has no grant for. */
+  readonly outOfScope: ReadonlySet<string>;
 }
 
 export async function gather(
@@ -35,14 +43,24 @@ export async function gather(
     const part = await extension.prompt?.();
     if (part !== undefined) promptParts.push(part);
   }
-  requireTools(declaration, all);
-  const tools = all.filter((tool) => isOffered(tool, declaration));
+  const { kept, refused } = withoutNamesakes(all);
+  requireTools(declaration, kept);
+  const notices = [
+    ...refused,
+    ...mistypedRules(declaration.rules, kept),
+    ...mistypedTools(declaration, kept),
+  ];
+  const tools = kept.filter((tool) => isInScope(tool, declaration));
+  const useful = tools.filter(({ asksPerson }) => asksPerson !== true || declaration.canAsk);
+  const shown = useful.filter((tool) => tool.isDeferred !== true || declaration.agent.tools !== undefined);
+  const hidden = useful.filter((tool) => !shown.includes(tool));
   const listed = [...commands, ...channelCommands];
   return {
     extensions,
+    notices,
     tools,
     toolsByName: byName(tools, 'tool'),
-    schemas: tools.map(({ name, description, input }) => ({ name, description, input })),
+    shown,
     commands: listed.map(({ name, aliases, description, usage, side }) => ({
       name,
       aliases,
@@ -52,25 +70,72 @@ export async function gather(
     })),
     runtimeCommands: byName(commands, 'command'),
     commandNames: new Set(byName<CommandInfo>(listed, 'command').keys()),
-    promptParts,
+    promptParts: [
+      ...promptParts,
+      ...(hidden.length === 0 ? [] : [furtherTools(hidden)]),
+      scopeBlock(declaration.agent, tools),
+      tools.some(({ listsAgents }) => listsAgents === true) ? agentsBlock(peersOf(declaration)) : '',
+    ].filter((part) => part !== ''),
+    outOfScope: new Set(kept.filter((tool) => !tools.includes(tool)).flatMap(namesOf)),
   };
 }
 
+/** Nothing that came from elsewhere takes the name of a tool that is there, not even in other letters. */
+function withoutNamesakes(all: readonly Tool[]): {
+  readonly kept: readonly Tool[];
+  readonly refused: readonly string[];
+} {
+  const own = all.filter(({ source }) => source === 'builtin');
+  const guarded = new Set(own.flatMap(namesOf).map(plainName));
+  const taken = new Set<string>();
+  const kept = [...own];
+  const refused: string[] = [];
+  for (const tool of all) {
+    if (tool.source === 'builtin') continue;
+    const names = namesOf(tool);
+    const same = names.find((name) => taken.has(name) || guarded.has(plainName(name)));
+    if (same === undefined) {
+      kept.push(tool);
+      for (const name of names) taken.add(name);
+    } else refused.push(`The tool ${tool.name} was left out: there is one that answers to ${same}.`);
+  }
+  return { kept, refused };
+}
+
+/** Names cost little, and a model that has read one knows that it can look for the tool. */
+/** So many whose names begin with the same word are listed by it. */
+const FAMILY = 8;
+
+function furtherTools(tools: readonly Tool[]): string {
+  const families = Map.groupBy(tools, ({ name }) => name.slice(0, name.indexOf('_') + 1));
+  const names = tools.map(({ name }) => {
+    const word = name.slice(0, name.indexOf('_') + 1);
+    return word !== '' && (families.get(word)?.length ?? 0) >= FAMILY ? `${word}*` : name;
+  });
+  return `There are further tools that you must look for before you call them: ${[...new Set(names)].join(', ')}.`;
+}
+
 /** A mistyped name would leave the model without the tool that somebody meant. */
-function requireTools({ agent }: Declaration, tools: readonly Tool[]): void {
-  const names = new Set(tools.flatMap((tool) => [tool.name, ...(tool.aliases ?? [])]));
-  for (const name of agent.tools ?? []) {
-    if (names.has(name)) continue;
+function requireTools({ onlyTools = [] }: Declaration, tools: readonly Tool[]): void {
+  const names = new Set(tools.flatMap(namesOf));
+  for (const name of onlyTools) {
+    if (names.has(name) || name.includes('*')) continue;
     const near = suggestions(name, names);
     const hint = near.length > 0 ? `Did you mean ${near[0]}?` : 'Run `crab -p ,tools` for the list.';
     throw new CrabError('usage', `There is no tool ${name}.`, { hint });
   }
 }
 
-function isOffered(tool: Tool, { agent, withoutTools }: Declaration): boolean {
-  const names = [tool.name, ...(tool.aliases ?? [])];
-  if (names.some((name) => withoutTools.includes(name))) return false;
-  return agent.tools === undefined || names.some((name) => agent.tools?.includes(name));
+/** A definition may come from elsewhere, and name what is only there: the agent does without. */
+function mistypedTools({ agent, onlyTools = [] }: Declaration, tools: readonly Tool[]): readonly string[] {
+  const names = new Set(tools.flatMap(namesOf));
+  return unknownTools(agent, tools)
+    .filter((name) => !onlyTools.includes(name))
+    .map((name) => {
+      const [near] = suggestions(name, names);
+      const hint = near === undefined ? '' : ` Did you mean ${near}?`;
+      return `The agent ${agent.name} names a tool that there is not here: ${name}.${hint}`;
+    });
 }
 
 function byName<Named extends { readonly name: string; readonly aliases?: readonly string[] }>(

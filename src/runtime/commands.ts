@@ -5,8 +5,10 @@ import { messageOf } from '../core/errors.ts';
 import type { Command, CommandContext, Extension } from '../core/extension.ts';
 import type { RateLimit } from '../core/model.ts';
 import { PERMISSION_MODES } from '../core/permission.ts';
+import { cleanTitle } from '../engine/title.ts';
 import { contextCommands } from './context-commands.ts';
 import { EFFORTS } from './history.ts';
+import { permissionCommands } from './permission-commands.ts';
 import { treeCommands } from './tree-commands.ts';
 
 const text = (lines: string): Effect => ({ kind: 'text', text: lines });
@@ -50,10 +52,13 @@ const tools: Command = {
   side: 'runtime',
   run: async (_args, context) => {
     const width = Math.max(0, ...context.tools.map((tool) => tool.name.length));
-    const rows = context.tools.map(
-      (tool) => `  ${tool.name.padEnd(width)}  ${firstSentence(tool.description)}`,
-    );
-    return text(rows.length === 0 ? 'No tools are offered here.' : ['Tools:', ...rows].join('\n'));
+    const rows = (isOffered: boolean, heading: string) => {
+      const listed = context.tools.filter((tool) => tool.isOffered === isOffered);
+      const lines = listed.map((tool) => `  ${tool.name.padEnd(width)}  ${firstSentence(tool.description)}`);
+      return lines.length === 0 ? [] : [heading, ...lines];
+    };
+    const lines = [...rows(true, 'Tools:'), ...rows(false, 'Found when they are looked for:')];
+    return text(lines.length === 0 ? 'No tools are offered here.' : lines.join('\n'));
   },
 };
 
@@ -98,6 +103,20 @@ const rename: Command = {
     if (args === '') return { kind: 'error', message: 'Say the name: ,name fix the parser' };
     await control({ kind: 'setName', name: args });
     return text(`The session is called ${args}.`);
+  },
+};
+
+const title: Command = {
+  name: 'title',
+  aliases: [],
+  description: 'Give the session a title; without one, a model makes it from what was said',
+  usage: '[title]',
+  side: 'runtime',
+  run: async (args, context) => {
+    const given = args === '' ? await context.title() : cleanTitle(args);
+    if (given === '') return { kind: 'error', message: 'There are no letters in that title.' };
+    await context.control({ kind: 'setName', name: given });
+    return text(given);
   },
 };
 
@@ -221,10 +240,12 @@ export const builtinCommands: Extension = {
     fresh,
     ...treeCommands,
     rename,
+    title,
     model,
     effort,
     fast,
     mode,
+    ...permissionCommands,
     status,
     usage,
     ...contextCommands,

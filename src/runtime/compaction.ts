@@ -3,36 +3,30 @@
 // that dying at any point leaves the conversation as it was, and at most an archive that nobody misses.
 
 import { asCrabError, messageOf } from '../core/errors.ts';
-import type { CompactEnd, Event, RequestEnd } from '../core/event.ts';
+import type { CompactEnd, Event } from '../core/event.ts';
 import type { Memory } from '../core/memory.ts';
 import type { Message } from '../core/message.ts';
 import type { Model } from '../core/model.ts';
 import type { CompactionBody } from '../core/tape.ts';
 import type { Tool } from '../core/tool.ts';
-import { ask } from '../engine/ask.ts';
 import {
   type CompactionPlan,
   planCompaction,
   titleOf,
-  withFiles,
-  withoutFiles,
+  withLists,
+  withoutLists,
 } from '../engine/compaction.ts';
 import { countedTokens, estimateInput } from '../engine/estimate.ts';
 import { summaryByPatterns } from '../engine/summary-patterns.ts';
 import { prefixPrompt, SUMMARY_SYSTEM, summaryPrompt } from '../engine/summary-prompt.ts';
+import { asked, type Consultation, lightModels } from './consult.ts';
 import type { Conversation } from './conversation.ts';
 import { summaryMessage } from './history.ts';
-import type { RuntimeHost } from './host.ts';
+import { isOfMoney } from './spending.ts';
 
-export interface Compaction {
-  readonly host: RuntimeHost;
-  readonly conversation: Conversation;
+export interface Compaction extends Consultation {
   readonly tools: ReadonlyMap<string, Tool>;
   readonly focus: string;
-  readonly signal: AbortSignal;
-  emit(event: Event): void;
-  /** Told of each request for a summary, beside the ledger. */
-  spent(request: RequestEnd): void;
 }
 
 /** Tokens that a model may write for a summary, and for the beginning of a turn that is cut. */
@@ -43,6 +37,10 @@ const DEFAULT_KEEP_TOKENS = 20_000;
 
 /** A window is not filled again by what was kept of it. */
 const MOST_KEPT = 0.25;
+
+/** Of decisions, rules and open work in the words that were used. */
+const CARRY_TOKENS = 2_000;
+const MOST_CARRIED = 0.05;
 
 /** Undefined when there is nothing to compact. Throws `CrabError`: `interrupted`, or that the tape could not be written. */
 export async function compact(compaction: Compaction): Promise<CompactEnd | undefined> {
@@ -71,6 +69,7 @@ export async function compact(compaction: Compaction): Promise<CompactEnd | unde
       ...(archiveName !== undefined && { archiveName }),
     };
     await synced;
+    if (archiveName !== undefined) emit({ type: 'memorySaved', name: archiveName });
     emit(end);
     return end;
   } catch (thrown) {
@@ -93,8 +92,9 @@ async function planOf({ conversation, tools }: Compaction): Promise<CompactionPl
   );
   const wanted = conversation.declaration.limits.context?.keepRecentTokens ?? DEFAULT_KEEP_TOKENS;
   const keepRecentTokens = Math.min(wanted, Math.floor((window ?? Number.POSITIVE_INFINITY) * MOST_KEPT));
-  const previous = compacted && { ...compacted, summary: withoutFiles(compacted.summary) };
-  const input = { sources, previous, accessOf: accesses.of.bind(accesses), cwd };
+  const previous = compacted && { ...compacted, summary: withoutLists(compacted.summary) };
+  const carryTokens = Math.min(CARRY_TOKENS, Math.floor((window ?? Number.POSITIVE_INFINITY) * MOST_CARRIED));
+  const input = { sources, previous, carryTokens, accessOf: accesses.of.bind(accesses), cwd };
   // Whoever asks while little was said wants it all the same.
   return planCompaction({ ...input, keepRecentTokens }) ?? planCompaction({ ...input, keepRecentTokens: 0 });
 }
@@ -106,19 +106,23 @@ interface Summary {
 
 async function summarise(compaction: Compaction, plan: CompactionPlan): Promise<Summary> {
   const redact = compaction.host.redact ?? ((text: string) => text);
+  const { conversation, tools } = compaction;
+  const complete = async (text: string) => {
+    const asked = [...new Set(tools.values())].map(async (tool) => tool.open?.(conversation.toolState) ?? []);
+    const open = (await Promise.all(asked)).flat();
+    return redact(withLists(text, { files: plan.files, carried: plan.carried, open }));
+  };
   const told = (await summaryByModel(compaction, plan)) ?? '';
-  if (told !== '') return { summary: redact(withFiles(told, plan.files)), writtenBy: 'model' };
-  const { accesses } = compaction.conversation;
+  if (told !== '') return { summary: await complete(told), writtenBy: 'model' };
+  const { accesses } = conversation;
   const found = summaryByPatterns({ plan, accessOf: (call) => accesses.of(call) });
-  return { summary: redact(withFiles(found, plan.files)), writtenBy: 'patterns' };
+  return { summary: await complete(found), writtenBy: 'patterns' };
 }
 
 /** The small model first, then the conversation's own; undefined when neither could, of which somebody is told. */
 async function summaryByModel(compaction: Compaction, plan: CompactionPlan): Promise<string | undefined> {
-  const { conversation, host, signal, emit } = compaction;
-  const { smallModel } = conversation.declaration.agent;
-  const small = smallModel === undefined ? [] : [() => host.models.resolve(smallModel)];
-  for (const find of [...small, () => conversation.model()]) {
+  const { signal, emit } = compaction;
+  for (const find of lightModels(compaction)) {
     try {
       const summary = await askFor(compaction, plan, await find());
       if (summary !== '') return summary;
@@ -132,37 +136,19 @@ async function summaryByModel(compaction: Compaction, plan: CompactionPlan): Pro
   return undefined;
 }
 
-/** What does not pay for the summary does not pay for what it is made for. */
-function isOfMoney(thrown: unknown): boolean {
-  const { code } = asCrabError(thrown);
-  return code === 'budget-exhausted' || code === 'budget-unpriced';
-}
-
 async function askFor(compaction: Compaction, plan: CompactionPlan, model: Model): Promise<string> {
-  const { host, conversation, focus, signal, emit, spent } = compaction;
-  const asked = (prompt: string, maxTokens: number) =>
-    ask({
-      model,
-      system: SUMMARY_SYSTEM,
-      prompt,
-      maxTokens,
-      cause: 'compaction',
-      conversation: conversation.identity.session,
-      accounts: conversation.spending,
-      clock: host.clock,
-      signal,
-      emit,
-      spent,
-    });
+  const { focus } = compaction;
+  const told = (prompt: string, maxTokens: number) =>
+    asked(compaction, model, { system: SUMMARY_SYSTEM, prompt, maxTokens }, 'compaction');
   const { summarised: messages, previousSummary, turnPrefix } = plan;
   const most = roomFor(SUMMARY_TOKENS, model);
   const before =
     messages.length === 0
       ? (previousSummary ?? '')
-      : (await asked(summaryPrompt({ messages, previousSummary, focus }, model.info, most), most)).trim();
+      : (await told(summaryPrompt({ messages, previousSummary, focus }, model.info, most), most)).trim();
   if (turnPrefix.length === 0 || (before === '' && messages.length > 0)) return before;
   const short = roomFor(PREFIX_TOKENS, model);
-  const prefix = (await asked(prefixPrompt(turnPrefix, model.info, short), short)).trim();
+  const prefix = (await told(prefixPrompt(turnPrefix, model.info, short), short)).trim();
   if (prefix === '') return '';
   const parts = [before, `## The turn that goes on below\n${prefix}`];
   return parts.filter((part) => part !== '').join('\n\n');
@@ -182,7 +168,7 @@ async function archive(
   content: string,
 ): Promise<string | undefined> {
   try {
-    const memory = host.memories('project', conversation.identity);
+    const memory = host.memories.of('project', conversation.identity);
     const day = new Date(host.clock.now()).toISOString().slice(0, 10);
     const name = await freeName(memory, `${day} ${title}`.trim());
     await memory.apply({ type: 'add', kind: 'archive', name, content });
@@ -219,6 +205,7 @@ function record({ host, conversation }: Compaction, plan: CompactionPlan, writte
     tokensBefore,
     details: {
       ...plan.files,
+      carried: plan.carried,
       title,
       ...(archiveName !== undefined && { archiveName, archivedAt: new Date(now).toISOString() }),
     },

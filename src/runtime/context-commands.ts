@@ -1,4 +1,4 @@
-// The commands over what the model has in sight: compact it, take that back, show what fills it.
+// The commands over what the model has in sight: compact it, take that back, keep what matters of it, show what fills it.
 
 import type { Effect } from '../core/command.ts';
 import type { Command, ContextUse } from '../core/extension.ts';
@@ -30,6 +30,45 @@ const uncompact: Command = {
   run: async (_args, { control }) => {
     await control({ kind: 'uncompact' });
     return text('The newest compaction is taken back; its summary stays on the tape.');
+  },
+};
+
+const learn: Command = {
+  name: 'learn',
+  aliases: ['memorize'],
+  description: 'Have a model keep what of this conversation will matter in others, as notes of the project',
+  usage: '[what it should look at]',
+  side: 'runtime',
+  run: async (args, context) => {
+    const names = await context.learn(args);
+    if (names.length === 0) return text('There is nothing new to remember.');
+    return text(`Remembered: ${names.join(', ')}. \`crab memory show NAME\` shows one.`);
+  },
+};
+
+const CONSOLIDATE = /^(?:(?<scope>project|user)\b)?\s*(?<asks>\?)?$/;
+
+const consolidate: Command = {
+  name: 'consolidate',
+  aliases: [],
+  description: 'Have a model merge notes that say the same; with ? it only tells which',
+  usage: '[project|user] [?]',
+  side: 'runtime',
+  run: async (args, context) => {
+    const { groups } = CONSOLIDATE.exec(args) ?? {};
+    if (groups === undefined) return { kind: 'error', message: 'Say it so: ,consolidate user ?' };
+    const scope = groups['scope'] === 'user' ? 'user' : 'project';
+    const { merges, kept } = await context.consolidate({ scope, dryRun: groups['asks'] !== undefined });
+    if (merges.length === 0) return text(`No notes of the ${scope} are to be merged.`);
+    if (kept === undefined)
+      return text(
+        merges
+          .map(({ name, from, content }) => `${name} in place of ${from.join(', ')}:\n\n${content}`)
+          .join('\n\n'),
+      );
+    const rows = merges.map(({ name, from }) => `${name} in place of ${from.join(', ')}.`);
+    const back = `\`crab memory import ${kept}${scope === 'user' ? ' --scope user' : ''}\` brings back what they were.`;
+    return text([...rows, back].join('\n'));
   },
 };
 
@@ -71,4 +110,4 @@ function percent(part: number, whole: number): string {
   return `${((part * 100) / whole).toFixed(1)} %`;
 }
 
-export const contextCommands: readonly Command[] = [compact, uncompact, context];
+export const contextCommands: readonly Command[] = [compact, uncompact, learn, consolidate, context];

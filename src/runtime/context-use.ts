@@ -6,6 +6,7 @@ import { countedTokens, estimateInput } from '../engine/estimate.ts';
 import { composePrompt } from '../engine/prompt.ts';
 import type { Catalogue } from './catalogue.ts';
 import type { Conversation } from './conversation.ts';
+import { offeredTools } from './offered-tools.ts';
 
 export async function contextUse(
   conversation: Conversation,
@@ -19,9 +20,9 @@ export async function contextUse(
     () => undefined,
   );
   const system =
-    conversation.promptText ?? composePrompt(instructions, catalogue.tools, catalogue.promptParts);
+    conversation.promptText ?? composePrompt(instructions, catalogue.shown, catalogue.promptParts);
   const messages = conversation.view.messages();
-  const content = { system, messages, tools: catalogue.schemas };
+  const content = { system, messages, tools: offeredTools({ conversation, catalogue }).schemas() };
   const { tokens } = estimateInput(content, { provider: info?.provider ?? '', id: info?.id ?? '' }, now);
   const parts = {
     ...content,

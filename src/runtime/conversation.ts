@@ -3,8 +3,9 @@
 
 import type { Declaration } from '../core/agent.ts';
 import type { Address, SessionInfo } from '../core/conversation.ts';
-import type { ShellRecord } from '../core/custom.ts';
+import { type ShellRecord, VIOLATION_ENTRY } from '../core/custom.ts';
 import { CrabError } from '../core/errors.ts';
+import type { AgentWorkerCompleted, SandboxViolated } from '../core/event.ts';
 import type { Control } from '../core/extension.ts';
 import type { Message } from '../core/message.ts';
 import type { Effort, Model } from '../core/model.ts';
@@ -12,11 +13,15 @@ import {
   type Access,
   type Gate,
   type GateRequest,
+  isSessionOnly,
   PERMISSION_MODES,
   type PermissionMode,
+  type Rule,
+  stricterMode,
 } from '../core/permission.ts';
-import type { Answer, Question } from '../core/question.ts';
+import type { Remember } from '../core/question.ts';
 import type { Rewinding } from '../core/rewind.ts';
+import type { BudgetSettings } from '../core/settings.ts';
 import type { CompactionBody, EntryBody, PartialMessage, Tape, TapeReader, Tapes } from '../core/tape.ts';
 import type { Identity, ToolState } from '../core/tool.ts';
 import { Accesses } from '../engine/accesses.ts';
@@ -25,17 +30,24 @@ import type { Journal } from '../engine/journal.ts';
 import type { RequestStyle } from '../engine/requests.ts';
 import { Trimmer } from '../engine/trim.ts';
 import type { View } from '../engine/view.ts';
+import { Voices } from '../engine/voices.ts';
 import { type FilesRecord, filesEntry, isFilesEntry } from '../parts/history/record.ts';
 import type { Watch, WatchOptions } from '../parts/history/watch.ts';
-import { createGate, type PermissionGate } from '../parts/permissions/gate.ts';
+import type { OpenJobs } from '../parts/process/jobs.ts';
 import { CompactionWish } from './compaction-wish.ts';
+import { ConversationSandbox } from './confinement.ts';
+import { ANSWERED, ConversationPermissions } from './conversation-permissions.ts';
 import {
   anchorEntry,
+  approvalEntry,
   EFFORTS,
   grantEntry,
   type History,
+  isModeEntry,
+  modeEntry,
   promptEntry,
   readHistory,
+  restrictionEntry,
   shellEntry,
   shellMessage,
   stateEntry,
@@ -43,8 +55,10 @@ import {
   viewAfter,
 } from './history.ts';
 import type { RuntimeHost } from './host.ts';
+import { OpenQuestions } from './open-questions.ts';
 import { Spending } from './spending.ts';
 import type { TreeControl } from './tree-control.ts';
+import { Turns } from './turns.ts';
 
 export interface ConversationOptions {
   readonly host: RuntimeHost;
@@ -56,29 +70,56 @@ export interface ConversationOptions {
   readonly newTape: () => Promise<Tape>;
   /** Where the sessions of this conversation are kept. */
   readonly tapes: Tapes;
+  /** As in `SessionChoice`. */
+  readonly goesOn: boolean;
+  /** The pair of names is at another session from here on; absent where nobody asks for its session by the pair. */
+  readonly moveHead?: (sessionId: string) => Promise<void>;
+  /** Whose task it carries out. */
+  readonly parent?: Conversation;
 }
 
-interface OpenQuestion {
-  readonly question: Question;
-  readonly settle: (answer: Answer) => void;
-}
+/** Where the state of the tools keeps the names of those that were found. */
+const OFFERED_TOOLS = 'crab.offeredTools';
+
+/** And that of the call before which results are snipped. */
+const SNIP_BEFORE = 'crab.snipBefore';
 
 export class Conversation {
   readonly address: Address;
   readonly declaration: Declaration;
-  readonly cwd: string;
   readonly spending: Spending;
+  /** How many others wait for it, one for the other. */
+  readonly depth: number;
+  /** Whose money it spends: the sender of the conversation that the first task came from. */
+  readonly payer: string;
+  readonly voices = new Voices();
+  /** The folder that the conversation was opened in. */
+  readonly home: string;
+  /** Tasks in the background that are over and that nobody was told of. */
+  #completed: AgentWorkerCompleted[] = [];
+  /** Messages that the session had when it was opened, until that was told. */
+  #resumed: number;
+  /** Notices that were given here and in the conversations that it waits for. */
+  readonly #noticed: Set<string>;
+  readonly #parent: Conversation | undefined;
   readonly #host: RuntimeHost;
   readonly #newTape: () => Promise<Tape>;
   readonly #tapes: Tapes;
+  readonly #moveHead: ConversationOptions['moveHead'];
   /** What past calls touched. */
   readonly accesses = new Accesses();
+  readonly jobs: OpenJobs;
+  readonly sandbox: ConversationSandbox;
   readonly trimmer = new Trimmer();
   readonly compaction = new CompactionWish();
-  readonly #questions = new Map<string, OpenQuestion>();
+  readonly questions = new OpenQuestions();
+  readonly turns = new Turns();
+  readonly permissions: ConversationPermissions;
   readonly #scratchName: string;
+  /** What the sandbox took away stays when the conversation ends: it may be all there is of it. */
+  readonly #keptName: string;
   #tape: Tape;
-  #gate!: PermissionGate;
+  #cwd: string;
   #view!: View;
   #state!: Map<string, unknown>;
   /** Values of tools that go to the tape with the next message. */
@@ -86,6 +127,8 @@ export class Conversation {
   /** Entries that the next message must follow. */
   #before: EntryBody[] = [];
   #recordedModel: string | undefined;
+  /** Names, in order. */
+  #recordedTools: string | undefined;
   #recordedPrompt: { readonly cwd: string; readonly text: string } | undefined;
   #mode: PermissionMode;
   /** By a command in this conversation; what the declaration names was chosen before it. */
@@ -94,50 +137,120 @@ export class Conversation {
   #recordedEffort: Effort | undefined;
   #fast: boolean;
   #resolved: { readonly name: string | undefined; readonly model: Model } | undefined;
-  #turn: Promise<void> = Promise.resolve();
-  #turns = 0;
+  /** The value in the state that `#offered` was made from. */
+  #offeredNames: unknown;
+  #offered: ReadonlySet<string> = new Set();
 
   constructor(options: ConversationOptions) {
     const { host, declaration, cwd, tape } = options;
     this.address = options.address;
     this.declaration = declaration;
-    this.cwd = cwd;
+    this.home = cwd;
+    this.#cwd = cwd;
     this.#host = host;
     this.#newTape = options.newTape;
     this.#tapes = options.tapes;
+    this.#moveHead = options.moveHead;
     this.#tape = tape;
+    const { parent } = options;
+    this.#parent = parent;
+    this.depth = parent === undefined ? 0 : parent.depth + 1;
+    this.payer = parent?.payer ?? options.address.sender;
+    this.#noticed = parent === undefined ? new Set() : parent.#noticed;
+    this.#resumed = tape.info().messages;
     this.#mode = declaration.mode;
     this.#fast = declaration.agent.fast === true;
     this.#scratchName = `crab-${tape.header.id}`;
-    this.#load();
-    this.spending = new Spending({
-      ledger: host.ledger,
-      limits: declaration.limits.budget ?? {},
-      now: () => host.clock.now(),
-      identity: () => this.identity,
+    this.#keptName = `${this.#scratchName}-kept-${host.clock.now().toString(36)}`;
+    this.jobs = host.jobs(() => this.scratch());
+    const scratch = host.scratch.path(this.#scratchName);
+    this.permissions = new ConversationPermissions({ host, declaration, scratch, home: cwd });
+    const { mode } = this.#load();
+    if (options.goesOn && mode !== undefined) this.#mode = stricterMode(mode, declaration.modeCeiling);
+    this.sandbox = new ConversationSandbox({
+      host,
+      request: {
+        policy: declaration.sandbox,
+        scratch: () => this.scratch(),
+        kept: () => host.scratch.make(this.#keptName),
+      },
+      place: () => ({
+        cwd: this.#cwd,
+        directories: this.permissions.directories,
+      }),
+      onlyReads: (request) => this.permissions.onlyReads(request),
+    });
+    this.spending = this.spendingWithin(declaration.limits.budget ?? {}, parent?.spending);
+  }
+
+  /** What is spent counts for the parent, too, and its budgets hold. */
+  spendingWithin(limits: BudgetSettings, parent: Spending | undefined): Spending {
+    return new Spending({
+      ledger: this.#host.ledger,
+      limits,
+      now: () => this.#host.clock.now(),
+      identity: () => ({
+        ...this.identity,
+        sender: this.payer,
+        ...(this.#parent !== undefined && { paidBy: this.#parent.#payingSession }),
+      }),
       tape: () => this.#tape,
+      ...(parent !== undefined && { parent }),
     });
   }
 
-  #load(): void {
-    const { declaration, cwd } = this;
-    const host = this.#host;
+  get #payingSession(): string {
+    return this.#parent === undefined ? this.#tape.header.id : this.#parent.#payingSession;
+  }
+
+  /** Those of them that were not given yet, here or in a conversation that has to do with this one. */
+  newNotices(texts: readonly string[]): readonly string[] {
+    const fresh = texts.filter((text) => !this.#noticed.has(text));
+    for (const text of fresh) this.#noticed.add(text);
+    return fresh;
+  }
+
+  /** Told of with the next request. */
+  noteCompleted(event: AgentWorkerCompleted): void {
+    this.#completed.push(event);
+  }
+
+  takeCompleted(): readonly AgentWorkerCompleted[] {
+    const completed = this.#completed;
+    if (completed.length > 0) this.#completed = [];
+    return completed;
+  }
+
+  /** The messages that the session had when it was opened; 0 when that was asked for before. */
+  takeResumed(): number {
+    const resumed = this.#resumed;
+    this.#resumed = 0;
+    return resumed;
+  }
+
+  #load(): History {
     const history = readHistory(this.#tape);
-    this.#gate = createGate({
-      cwd,
-      directories: [...declaration.directories, host.scratch.path(this.#scratchName)],
-      rules: declaration.rules,
-      resolve: (path) => host.files.resolve(path),
-      ...(host.homeFolder !== undefined && { home: host.homeFolder }),
-    });
     this.#view = history.view;
     this.#state = history.state;
     this.#unsaved = {};
     this.#recordedModel = history.model;
+    this.#recordedTools = history.tools?.join(' ');
     this.#recordedEffort = history.effort;
     this.#recordedPrompt = history.prompt;
-    for (const rule of history.grants)
-      this.#gate.allow({ decision: 'allow', text: rule, source: 'an answer of this session' });
+    this.permissions.load(history);
+    return history;
+  }
+
+  /** Where relative paths begin, and the workspace that permissions are judged by. */
+  get cwd(): string {
+    return this.#cwd;
+  }
+
+  /** As `setFolder` in `ToolControl`. */
+  goTo(path: string | undefined): void {
+    this.#cwd = path ?? this.home;
+    this.permissions.goTo(this.#cwd);
+    this.sandbox.moved();
   }
 
   get info(): SessionInfo {
@@ -154,7 +267,9 @@ export class Conversation {
 
   get identity(): Identity {
     const { agent, sender } = this.address;
-    return { agent, sender, session: this.#tape.header.id, cwd: this.cwd, mode: this.#mode };
+    const { header, path } = this.#tape;
+    const isPassing = path === undefined && { isPassing: true };
+    return { agent, sender, session: header.id, ...isPassing, cwd: this.cwd, mode: this.#mode };
   }
 
   get view(): View {
@@ -187,46 +302,9 @@ export class Conversation {
     await synced;
   }
 
-  get gate(): Gate {
-    return (request) => this.#gate.check(request);
-  }
-
-  /** As in `PermissionGate`. */
-  onlyReads(request: GateRequest): Promise<boolean> {
-    return this.#gate.onlyReads(request);
-  }
-
-  /** As in `ToolContext`, of the tool of this name. */
-  withheld(tool: string): Promise<((path: string) => boolean) | undefined> {
-    return this.#gate.withheld(tool, this.#mode);
-  }
-
-  /** A line is being run, or waits for its turn. */
-  get isBusy(): boolean {
-    return this.#turns > 0;
-  }
-
-  /** Prompts run one after another: resolves, with what ends the turn, when everything before has ended. */
-  async takeTurn(signal: AbortSignal): Promise<() => void> {
-    const before = this.#turn;
-    let release: () => void = () => {};
-    this.#turns++;
-    this.#turn = new Promise((resolve) => {
-      release = () => {
-        this.#turns--;
-        resolve();
-      };
-    });
-    // The queue must not stop at one that gives up waiting.
-    const aborted = new Promise<void>((resolve) =>
-      signal.addEventListener('abort', () => resolve(), { once: true }),
-    );
-    if (!signal.aborted) await Promise.race([before, aborted]);
-    if (signal.aborted) {
-      before.then(release);
-      throw new CrabError('interrupted', 'The prompt was taken back before its turn came.');
-    }
-    return release;
+  /** `tell` takes what a person should know beside the verdict. */
+  gate(tell: (notice: string) => void): Gate {
+    return async (request) => this.sandbox.judge(request, await this.permissions.check(request), tell);
   }
 
   /** The model for the next request: what the person chose, what the session used, or the default. */
@@ -291,6 +369,29 @@ export class Conversation {
     },
   };
 
+  get snippedBefore(): string | undefined {
+    const id = this.#state.get(SNIP_BEFORE);
+    return typeof id === 'string' ? id : undefined;
+  }
+
+  snipBefore(callId: string): void {
+    this.toolState.set(SNIP_BEFORE, callId);
+  }
+
+  /** Names of deferred tools that the model is sent, in the order in which they were found. */
+  get offered(): ReadonlySet<string> {
+    const names = this.#state.get(OFFERED_TOOLS);
+    if (names !== this.#offeredNames) {
+      this.#offeredNames = names;
+      this.#offered = new Set(Array.isArray(names) ? names.map(String) : []);
+    }
+    return this.#offered;
+  }
+
+  offer(names: readonly string[]): void {
+    if (names.length > 0) this.toolState.set(OFFERED_TOOLS, [...this.offered, ...names]);
+  }
+
   /**
    * The system prompt of this session in this folder: composed once, recorded, and the same from then on, since the
    * provider's cache lives on it. One that the person gives with the command takes its place.
@@ -312,15 +413,20 @@ export class Conversation {
   }
 
   /** Goes to the tape with the call's result. */
+  noteViolation({ type: _, ...data }: SandboxViolated): void {
+    this.#before.push({ type: 'custom', customType: VIOLATION_ENTRY, data });
+  }
+
+  /** Goes to the tape with the call's result. */
   noteFiles(record: FilesRecord): void {
     this.#before.push(filesEntry(record));
   }
 
-  /** Writes what was noted and no message followed, as when a run was stopped. */
+  /** Writes what was noted of calls and no message followed, as when a run was stopped or a job ended after it. */
   async flush(): Promise<void> {
-    const entries = this.#before.filter(isFilesEntry);
+    const entries = this.#before.filter(happened);
     if (entries.length === 0) return;
-    this.#before = this.#before.filter((entry) => !isFilesEntry(entry));
+    this.#before = this.#before.filter((entry) => !happened(entry));
     await this.#tape.append(entries).synced;
   }
 
@@ -351,18 +457,40 @@ export class Conversation {
     this.#before.push({ type: 'model_change', provider: info.provider, modelId: info.id });
   }
 
-  /** A shell line of the person's own, kept for the model to see. */
-  async keepShell(record: ShellRecord): Promise<void> {
-    const { synced } = this.#tape.append([shellEntry(record)]);
-    this.#view.add(shellMessage(record, this.#host.clock.now()));
+  /** Notes the tools that the next request sends, when they are others than before. */
+  useTools(names: readonly string[]): void {
+    const text = names.join(' ');
+    if (this.#recordedTools === text) return;
+    this.#recordedTools = text;
+    this.#before.push({ type: 'active_tools_change', tools: names });
+  }
+
+  /** What the model is told besides prompts: the entry, and the message that it is read as. */
+  async say(entry: EntryBody, message: Message): Promise<void> {
+    const { synced } = this.#tape.append([entry]);
+    this.#view.add(message);
     await synced;
   }
 
-  async grant(request: Parameters<Gate>[0]): Promise<void> {
-    const rule = await this.#gate.grantFor(request);
+  /** A shell line of the person's own, kept for the model to see. */
+  async keepShell(record: ShellRecord): Promise<void> {
+    await this.say(shellEntry(record), shellMessage(record, this.#host.clock.now()));
+  }
+
+  /** As in `CallEnvironment`. Throws `CrabError` (`storage-failed`) when it holds for this session alone. */
+  async approved(request: GateRequest, remember: Remember | undefined): Promise<void> {
+    await this.sandbox.permit(request);
+    if (remember !== undefined && this.sandbox.remember(request)) return;
+    const rule = await this.permissions.grantFor(request);
     if (rule === undefined) return;
-    this.#gate.allow(rule);
+    if (remember === undefined) {
+      this.#before.push(approvalEntry(rule.text));
+      return;
+    }
+    const lasts = remember === 'always' && !isSessionOnly(request.access);
+    this.permissions.add(rule, lasts);
     await this.#tape.append([grantEntry(rule.text)]).synced;
+    if (lasts) await this.#host.keepRule?.(this.cwd, rule.text);
   }
 
   /** `compact` is only noted here: whoever runs the conversation carries it out. */
@@ -374,8 +502,14 @@ export class Conversation {
           throw new CrabError('usage', `There is no permission mode ${control.mode}.`, {
             hint: `Use one of ${PERMISSION_MODES.join(', ')}.`,
           });
+        const { modeCeiling } = this.declaration;
+        if (stricterMode(mode, modeCeiling) !== mode)
+          throw new CrabError('usage', `The agent ${this.address.agent} may use ${modeCeiling} at most.`, {
+            hint: 'Its definition says so, or whoever gave it its task.',
+          });
+        if (mode === this.#mode) return;
         this.#mode = mode;
-        return;
+        return this.#noteMode();
       }
       case 'setModel':
         await this.#host.models.resolve(control.model);
@@ -395,6 +529,10 @@ export class Conversation {
         return;
       case 'setName':
         return this.#tape.append([{ type: 'session_info', name: control.name }]).synced;
+      case 'addRule':
+        return this.#addRule({ decision: control.decision, text: control.rule, source: ANSWERED });
+      case 'addDirectory':
+        return this.#addDirectory(control.path);
       case 'anchor': {
         const { name, summary } = control;
         const { synced } = this.#tape.append([anchorEntry({ name, summary })]);
@@ -414,6 +552,35 @@ export class Conversation {
     }
   }
 
+  /** A session that nothing was said in gets no file for it. */
+  async #noteMode(): Promise<void> {
+    const entry = modeEntry(this.#mode);
+    if (this.#tape.leafId === null) this.#before.push(entry);
+    else await this.#tape.append([entry]).synced;
+  }
+
+  /** Writes the mode that was chosen before anything was said. */
+  async keepMode(): Promise<void> {
+    const entry = this.#before.findLast(isModeEntry);
+    if (entry !== undefined) await this.#tape.append([entry]).synced;
+  }
+
+  async #addRule(rule: Rule): Promise<void> {
+    const { decision, text } = rule;
+    this.permissions.add(rule);
+    const entry = decision === 'allow' ? grantEntry(text) : restrictionEntry({ decision, rule: text });
+    await this.#tape.append([entry]).synced;
+  }
+
+  async #addDirectory(path: string): Promise<void> {
+    const { files } = this.#host;
+    if ((await files.info(path))?.kind !== 'directory')
+      throw new CrabError('usage', `${path} is not a folder.`);
+    const folder = await files.resolve(path);
+    this.permissions.include(folder);
+    this.sandbox.moved();
+  }
+
   async #controlTree(control: TreeControl): Promise<void> {
     const { controlTree } = await import('./tree-control.ts');
     const before = this.#tape;
@@ -424,37 +591,11 @@ export class Conversation {
   }
 
   async #goOnIn(next: Tape): Promise<void> {
+    await this.#moveHead?.(next.header.id);
     await this.#tape.close();
     this.#tape = next;
     this.#load();
-  }
-
-  /** Puts a question; the first valid answer wins. Rejects when the signal aborts first. */
-  ask(question: Question, signal: AbortSignal): Promise<Answer> {
-    return new Promise<Answer>((resolve, reject) => {
-      const close = () => {
-        this.#questions.delete(question.id);
-        signal.removeEventListener('abort', onAbort);
-      };
-      const onAbort = () => {
-        close();
-        reject(signal.reason);
-      };
-      const settle = (answer: Answer) => {
-        close();
-        resolve(answer);
-      };
-      if (signal.aborted) return reject(signal.reason);
-      signal.addEventListener('abort', onAbort, { once: true });
-      this.#questions.set(question.id, { question, settle });
-    });
-  }
-
-  answer(id: string, answer: Answer): boolean {
-    const open = this.#questions.get(id);
-    if (open === undefined || open.question.kind !== answer.kind) return false;
-    open.settle(answer);
-    return true;
+    if (this.#mode !== this.declaration.mode) this.#before.push(modeEntry(this.#mode));
   }
 
   scratch(): Promise<string> {
@@ -466,7 +607,15 @@ export class Conversation {
   }
 
   async close(): Promise<void> {
+    await this.jobs.close();
+    await this.sandbox.close();
+    await this.flush();
     await this.#tape.close();
     await this.#host.scratch.remove(this.#scratchName);
   }
+}
+
+/** What is true whether or not a message follows; a choice of the model is only worth a line with its answer. */
+function happened(entry: EntryBody): boolean {
+  return isFilesEntry(entry) || (entry.type === 'custom' && entry.customType === VIOLATION_ENTRY);
 }

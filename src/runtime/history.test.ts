@@ -8,8 +8,10 @@ import { createMemoryTapes } from '../parts/tape/tapes.ts';
 import {
   anchorEntry,
   grantEntry,
+  modeEntry,
   promptEntry,
   readHistory,
+  restrictionEntry,
   shellEntry,
   stateEntry,
   uncompactEntry,
@@ -64,11 +66,14 @@ test('behind an anchor the model starts afresh, and what is no talk is kept', as
   const tape = await tapeOf(
     stateEntry({ a: 1, b: 1 }),
     grantEntry('Bash(ls)'),
+    restrictionEntry({ decision: 'deny', rule: 'Bash(rm *)' }),
     promptEntry({ cwd: '/w', text: 'system' }),
     { type: 'model_change', provider: 'p', modelId: 'm' },
     { type: 'thinking_level_change', thinkingLevel: 'high' },
     { type: 'active_tools_change', tools: ['read'] },
+    modeEntry('acceptEdits'),
     says('before'),
+    modeEntry('plan'),
     anchorEntry({ name: 'first', summary: 'old' }),
     says('between'),
     anchorEntry({ name: 'se"cond', summary: 'done so far' }),
@@ -89,8 +94,10 @@ test('behind an anchor the model starts afresh, and what is no talk is kept', as
   assert.deepEqual(facts, {
     compacted: undefined,
     grants: ['Bash(ls)'],
+    restrictions: [{ decision: 'deny', rule: 'Bash(rm *)' }],
     model: 'p/m',
     effort: 'high',
+    mode: 'plan',
     prompt: { cwd: '/w', text: 'system' },
     tools: ['read'],
   });
@@ -126,7 +133,8 @@ test('of what was compacted only what was kept is read, until it is taken back',
     firstKeptEntryId: kept,
     tokensBefore: 9,
   } as const;
-  const { entries } = tape.append([{ ...compaction, details: files }, says('four')]);
+  const carried = { decisions: ['We chose b.'], rules: [], unfinished: [] };
+  const { entries } = tape.append([{ ...compaction, details: { ...files, carried } }, says('four')]);
   const [{ id: entryId } = { id: '' }] = entries;
   const { view, sources, compacted } = readHistory(tape);
   assert.match(view.messages().map(messageText).join('|'), /So far\.[^|]*threefour$/);
@@ -134,7 +142,7 @@ test('of what was compacted only what was kept is read, until it is taken back',
     sources.map(({ message }) => messageText(message)),
     ['three', 'four'],
   );
-  assert.deepEqual(compacted, { entryId, summary: 'So far.', files });
+  assert.deepEqual(compacted, { entryId, summary: 'So far.', files, carried });
   assert.deepEqual(readTypes(tape), ['message', 'compaction', 'message']);
   tape.append([uncompactEntry(entryId)]);
   assert.deepEqual(seen(tape), ['onetwothreefour']);

@@ -1,11 +1,27 @@
 // What a tape says about a conversation when it is opened again: the view that the model gets, the values that tools
 // kept, the grants, the model, the prompt. Crab's own facts are `custom` entries, named here and nowhere else.
 
-import { ANCHOR_ENTRY, type Anchor, SHELL_ENTRY, type ShellRecord } from '../core/custom.ts';
+import {
+  ANCHOR_ENTRY,
+  type Anchor,
+  APPROVAL_ENTRY,
+  GRANT_ENTRY,
+  SHELL_ENTRY,
+  type ShellRecord,
+} from '../core/custom.ts';
 import { type Message, type UserMessage, userMessage } from '../core/message.ts';
 import type { Effort } from '../core/model.ts';
+import { PERMISSION_MODES, type PermissionMode } from '../core/permission.ts';
 import type { JsonObject } from '../core/schema.ts';
-import type { CompactionBody, Entry, EntryBody, FilesTouched, Outline, TapeReader } from '../core/tape.ts';
+import type {
+  CarriedLines,
+  CompactionBody,
+  Entry,
+  EntryBody,
+  FilesTouched,
+  Outline,
+  TapeReader,
+} from '../core/tape.ts';
 import { type PreviousCompaction, type Source, summaryText, uncounted } from '../engine/compaction.ts';
 import { createView, type View } from '../engine/view.ts';
 
@@ -29,17 +45,27 @@ export interface History {
   readonly compacted: Compacted | undefined;
   readonly state: Map<string, unknown>;
   readonly grants: string[];
+  /** What the person asked to be asked about, or forbade, for the rest of the session. */
+  readonly restrictions: readonly Restriction[];
   readonly model: string | undefined;
   readonly effort: Effort | undefined;
+  /** The permission mode that was chosen last. */
+  readonly mode: PermissionMode | undefined;
   readonly prompt: RecordedPrompt | undefined;
   /** The tools that were offered last, where somebody recorded that. */
   readonly tools: readonly string[] | undefined;
 }
 
 const STATE = 'crab.state';
-const GRANT = 'crab.grant';
 const PROMPT = 'crab.prompt';
+const RESTRICTION = 'crab.restriction';
 const UNCOMPACT = 'crab.uncompact';
+const MODE = 'crab.mode';
+
+export interface Restriction {
+  readonly decision: 'ask' | 'deny';
+  readonly rule: string;
+}
 
 /** From the least to the most. */
 export const EFFORTS = ['off', 'low', 'medium', 'high', 'max'] as const satisfies readonly Effort[];
@@ -47,12 +73,17 @@ export const EFFORTS = ['off', 'low', 'medium', 'high', 'max'] as const satisfie
 const custom = (customType: string, data: unknown): EntryBody => ({ type: 'custom', customType, data });
 
 export const stateEntry = (values: Readonly<Record<string, unknown>>): EntryBody => custom(STATE, values);
-export const grantEntry = (rule: string): EntryBody => custom(GRANT, { rule });
+export const grantEntry = (rule: string): EntryBody => custom(GRANT_ENTRY, { rule });
+export const restrictionEntry = (restriction: Restriction): EntryBody => custom(RESTRICTION, restriction);
+export const approvalEntry = (rule: string): EntryBody => custom(APPROVAL_ENTRY, { rule });
 export const anchorEntry = (anchor: Anchor): EntryBody => custom(ANCHOR_ENTRY, anchor);
 export const shellEntry = (record: ShellRecord): EntryBody => custom(SHELL_ENTRY, record);
 export const promptEntry = (prompt: RecordedPrompt): EntryBody => custom(PROMPT, prompt);
 /** Takes a compaction back. No leaf is moved, so that what was said since stays, too. */
 export const uncompactEntry = (entryId: string): EntryBody => custom(UNCOMPACT, { entryId });
+export const modeEntry = (mode: PermissionMode): EntryBody => custom(MODE, { mode });
+export const isModeEntry = (entry: EntryBody): boolean =>
+  entry.type === 'custom' && entry.customType === MODE;
 
 /**
  * Reads the branch of a tape: of what was said only what the model still sees, of the rest everything. Entries of
@@ -74,6 +105,7 @@ export function readHistory(tape: BranchReader): History {
     entryId: compaction.id,
     summary: compaction.summary,
     files: filesOf(compaction),
+    carried: carriedOf(compaction),
   };
   return {
     view: createView([...beginning(compaction, messages), ...messages]),
@@ -91,7 +123,7 @@ function beginning(compaction: CompactionEntry | undefined, [first]: readonly Me
 
 const BEGINNING_LOST = '(The beginning of this conversation could not be read.)';
 
-const FACTS = new Set([STATE, GRANT, PROMPT]);
+const FACTS = new Set([STATE, GRANT_ENTRY, PROMPT, RESTRICTION, MODE]);
 const FACT_TYPES = new Set(['model_change', 'thinking_level_change', 'active_tools_change']);
 const SAID = new Set(['message', 'branch_summary', 'custom_message']);
 
@@ -134,10 +166,12 @@ function viewStart(tape: BranchReader): ViewStart {
 function readFacts(tape: BranchReader): Omit<History, 'view' | 'sources' | 'compacted'> {
   let model: string | undefined;
   let effort: Effort | undefined;
+  let mode: PermissionMode | undefined;
   let prompt: RecordedPrompt | undefined;
   let tools: readonly string[] | undefined;
   const state = new Map<string, unknown>();
   const grants: string[] = [];
+  const restrictions: Restriction[] = [];
   for (const entry of tape.branch({ wanted: isFact })) {
     if (entry.type === 'model_change') model = `${entry.provider}/${entry.modelId}`;
     else if (entry.type === 'thinking_level_change')
@@ -146,15 +180,19 @@ function readFacts(tape: BranchReader): Omit<History, 'view' | 'sources' | 'comp
     else if (entry.type === 'custom') {
       const data = entry.data as Record<string, unknown>;
       if (entry.customType === STATE) for (const key of Object.keys(data)) state.set(key, data[key]);
-      else if (entry.customType === GRANT) grants.push(String(data.rule));
+      else if (entry.customType === GRANT_ENTRY) grants.push(String(data.rule));
+      else if (entry.customType === RESTRICTION)
+        restrictions.push({ decision: data.decision === 'ask' ? 'ask' : 'deny', rule: String(data.rule) });
+      else if (entry.customType === MODE)
+        mode = PERMISSION_MODES.find((known) => known === data.mode) ?? mode;
       else if (entry.customType === PROMPT) prompt = data as unknown as RecordedPrompt;
     }
   }
-  return { state, grants, model, effort, prompt, tools };
+  return { state, grants, restrictions, model, effort, mode, prompt, tools };
 }
 
 /** What an entry says to the model. */
-function messageOf(entry: Entry): Message | undefined {
+export function messageOf(entry: Entry): Message | undefined {
   const timestamp = Date.parse(entry.timestamp);
   switch (entry.type) {
     case 'message':
@@ -188,8 +226,14 @@ function branchBlock(summary: string): string {
   return `<branch_summary>\nThe conversation was on another branch and came back here. What happened there:\n${summary}\n</branch_summary>`;
 }
 
+const listOf = (value: unknown): readonly string[] => (Array.isArray(value) ? value.map(String) : []);
+
+function carriedOf({ details }: CompactionBody): CarriedLines {
+  const { decisions, rules, unfinished } = Object(details?.carried) as Partial<CarriedLines>;
+  return { decisions: listOf(decisions), rules: listOf(rules), unfinished: listOf(unfinished) };
+}
+
 function filesOf({ details }: CompactionBody): FilesTouched {
-  const listOf = (value: unknown) => (Array.isArray(value) ? value.map(String) : []);
   return { readFiles: listOf(details?.readFiles), modifiedFiles: listOf(details?.modifiedFiles) };
 }
 

@@ -3,13 +3,13 @@
 
 import type { Effect } from '../core/command.ts';
 import type { ShellRecord } from '../core/custom.ts';
-import { asCrabError, CrabError, errorData } from '../core/errors.ts';
-import type { Event, Outcome, RunEnd } from '../core/event.ts';
+import { asCrabError, CrabError, messageOf } from '../core/errors.ts';
+import type { Event } from '../core/event.ts';
 import type { CommandContext, Control } from '../core/extension.ts';
 import { MAX_PROMPT_BYTES } from '../core/limits.ts';
 import { type UserMessage, userMessage } from '../core/message.ts';
 import type { Prompt } from '../core/platform.ts';
-import { NO_USAGE } from '../core/usage.ts';
+import { runEnd } from '../core/run-end.ts';
 import { Outbox } from '../engine/outbox.ts';
 import { type Route, route, suggestions } from '../engine/route.ts';
 import type { UserShell } from '../parts/shell/user-shell.ts';
@@ -17,7 +17,9 @@ import type { Catalogue } from './catalogue.ts';
 import type { Conversation } from './conversation.ts';
 import { commandBlock } from './history.ts';
 import type { RuntimeHost } from './host.ts';
+import { offeredTools } from './offered-tools.ts';
 import { runPrompt } from './run.ts';
+import type { Surroundings } from './subrun.ts';
 
 export interface Line {
   readonly host: RuntimeHost;
@@ -26,6 +28,8 @@ export interface Line {
   readonly userShell: UserShell;
   readonly prompt: Prompt;
   readonly signal: AbortSignal;
+  /** Where the conversations of tasks are opened. */
+  readonly surroundings: Surroundings;
 }
 
 export async function* runLine(line: Line): AsyncGenerator<readonly Event[], void> {
@@ -33,14 +37,37 @@ export async function* runLine(line: Line): AsyncGenerator<readonly Event[], voi
   let release: (() => void) | undefined;
   try {
     checkPrompt(line.prompt);
-    release = await line.conversation.takeTurn(line.signal);
-    yield* runRoute(line, route(line.prompt.text, line.catalogue.commandNames), startedAt);
+    release = await line.conversation.turns.take(line.signal);
+    const { text, plain, guest, trigger } = line.prompt;
+    if (trigger !== undefined) yield [{ type: 'jobFired', ...trigger }];
+    const forModel = plain === true || guest !== undefined;
+    const to: Route = forModel ? { to: 'model', text } : route(text, line.catalogue.commandNames);
+    yield* runThere(line, to, startedAt);
   } catch (thrown) {
     const error = asCrabError(thrown);
     const outcome = error.code === 'interrupted' ? 'cancelled' : 'failed';
-    yield [endOf(outcome, { error, durationMs: line.host.clock.monotonic() - startedAt })];
+    yield [runEnd(outcome, { error, durationMs: line.host.clock.monotonic() - startedAt })];
   } finally {
     release?.();
+  }
+}
+
+/** In the folder that the prompt names, and back again; a tool that has gone elsewhere meanwhile is left there. */
+async function* runThere(line: Line, to: Route, startedAt: number): AsyncGenerator<readonly Event[], void> {
+  const { conversation, host, prompt } = line;
+  const before = conversation.cwd;
+  const { cwd = before } = prompt;
+  if (cwd === before) return yield* runRoute(line, to, startedAt);
+  const info = await host.files.info(cwd).catch((cause: unknown) => {
+    throw new CrabError('cwd-missing', messageOf(cause), { cause });
+  });
+  if (info?.kind !== 'directory') throw new CrabError('cwd-missing', `${cwd} is not a folder.`);
+  const there = await host.files.resolve(cwd);
+  conversation.goTo(there);
+  try {
+    yield* runRoute(line, to, startedAt);
+  } finally {
+    if (conversation.cwd === there) conversation.goTo(before === conversation.home ? undefined : before);
   }
 }
 
@@ -108,10 +135,10 @@ async function* runCommand(
   const result: Event = { type: 'commandResult', name, effect };
   if (effect.kind === 'error') {
     const error = new CrabError('usage', effect.message, { hint: `Try ,help ${name}.` });
-    return yield [result, endOf('failed', { error, durationMs })];
+    return yield [result, runEnd('failed', { error, durationMs })];
   }
   const text = effect.kind === 'channel' ? '' : effect.text;
-  yield [result, endOf('command', { text, durationMs })];
+  yield [result, runEnd('command', { text, durationMs })];
 }
 
 function channelName({ commands }: Catalogue, name: string): string {
@@ -128,7 +155,7 @@ function commandContext(
     session: () => conversation.info,
     tree: async () => [...(await import('../parts/tape/tree-rows.ts')).treeRows(conversation.tape)],
     commands: catalogue.commands,
-    tools: catalogue.tools.map(({ name, description }) => ({ name, description })),
+    tools: offeredTools({ conversation, catalogue }).directory.list(),
     model: async () => {
       const { info } = await conversation.model();
       return `${info.provider}/${info.id}`;
@@ -137,12 +164,37 @@ function commandContext(
     effort: () => conversation.effort,
     fast: () => conversation.fast,
     usage: async () => conversation.spending.usage(),
-    control: (control: Control) => conversation.control(control),
+    control: async (control: Control) => {
+      await conversation.control(control);
+      if (control.kind === 'setName')
+        emit({ type: 'sessionNamed', session: conversation.identity.session, name: control.name });
+    },
+    permissions: () => conversation.permissions.held,
+    trust: async (decision) => host.trust?.(conversation.cwd, decision),
     rewinding: () => conversation.rewinding(),
+    now: () => host.clock.now(),
+    jobs: conversation.jobs,
     compact: async (focus) => {
       const { compact } = await import('./compaction.ts');
       const tools = catalogue.toolsByName;
       return compact({ host, conversation, tools, focus, signal, emit, spent: () => {} });
+    },
+    title: async () => {
+      const { makeTitle } = await import('./title.ts');
+      return makeTitle({ host, conversation, signal, emit });
+    },
+    summariseLeft: async (target, focus) => {
+      const { summariseBranch } = await import('./branch-summary.ts');
+      const tools = catalogue.toolsByName;
+      return summariseBranch({ host, conversation, tools, target, focus, signal, emit, spent: () => {} });
+    },
+    learn: async (focus) => {
+      const { learn } = await import('./learn.ts');
+      return learn({ host, conversation, signal, emit, spent: () => {} }, focus);
+    },
+    consolidate: async (request) => {
+      const { consolidate } = await import('./consolidate.ts');
+      return consolidate({ host, conversation, signal, emit, spent: () => {} }, request);
     },
     contextUse: async () => {
       const { contextUse } = await import('./context-use.ts');
@@ -183,14 +235,14 @@ async function* runShell(
     }
     if (store) await conversation.keepShell(record);
     const durationMs = host.clock.monotonic() - startedAt;
-    if (!failed) return yield [endOf('command', { text, durationMs })];
+    if (!failed) return yield [runEnd('command', { text, durationMs })];
     const how = timedOut ? 'took too long and was ended' : `ended with exit code ${exitCode ?? 'none'}`;
     const hint = helpless === undefined ? {} : { hint: `No model can help with it: ${helpless.message}` };
     const error = new CrabError('command-failed', `\`${command}\` ${how}.`, hint);
-    yield [endOf('failed', { error, text, durationMs })];
+    yield [runEnd('failed', { error, text, durationMs })];
   } catch (thrown) {
     if (!signal.aborted) throw thrown;
-    yield [endOf('cancelled', { durationMs: host.clock.monotonic() - startedAt })];
+    yield [runEnd('cancelled', { durationMs: host.clock.monotonic() - startedAt })];
   } finally {
     signal.removeEventListener('abort', onAbort);
   }
@@ -204,22 +256,4 @@ async function whyNoModel({ conversation }: Line): Promise<CrabError | undefined
   } catch (thrown) {
     return asCrabError(thrown);
   }
-}
-
-/** The end of a line that the engine had no part in. */
-function endOf(
-  outcome: Outcome,
-  { error, text = '', durationMs }: { error?: CrabError; text?: string; durationMs: number },
-): RunEnd {
-  return {
-    type: 'runEnd',
-    outcome,
-    ...(error !== undefined && { error: errorData(error) }),
-    text,
-    turns: 0,
-    usage: NO_USAGE,
-    durationMs,
-    apiMs: 0,
-    denials: [],
-  };
 }

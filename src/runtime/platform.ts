@@ -6,11 +6,13 @@ import { CrabError } from '../core/errors.ts';
 import type { Event } from '../core/event.ts';
 import type { OpenReply, OpenRequest, Platform } from '../core/platform.ts';
 import type { Tape, Tapes } from '../core/tape.ts';
-import { createUserShell } from '../parts/shell/user-shell.ts';
+import type { UserShell } from '../parts/shell/user-shell.ts';
 import { type Catalogue, gather } from './catalogue.ts';
 import { Conversation } from './conversation.ts';
 import type { RuntimeHost } from './host.ts';
+import { jobNews } from './job-news.ts';
 import { runLine } from './line.ts';
+import type { Surroundings } from './subrun.ts';
 
 interface Opened {
   readonly conversation: Conversation;
@@ -19,7 +21,7 @@ interface Opened {
 
 export function createPlatform(host: RuntimeHost): Platform {
   const opened = new Map<string, Opened>();
-  const userShell = createUserShell();
+  const userShell = lazyUserShell();
 
   function find(address: Address): Opened {
     const found = opened.get(key(address));
@@ -28,43 +30,103 @@ export function createPlatform(host: RuntimeHost): Platform {
     return found;
   }
 
-  return {
-    async open(request) {
-      const catalogue = await gather(host.extensions, request.declaration, request.commands);
-      const tape = await openTape(host, request);
-      const address = addressOf(tape, request);
-      if (opened.has(key(address))) {
-        await tape.close();
-        throw new CrabError('session-held', `The conversation ${address.sender} is already open here.`);
-      }
-      const mended = await recovered(host, tape);
-      const { declaration, cwd } = request;
-      const newTape = () => newTapeFor(host, { ...request, sender: address.sender });
-      const tapes = tapesFor(host, request);
-      const conversation = new Conversation({ host, declaration, cwd, tape, address, newTape, tapes });
-      opened.set(key(address), { conversation, catalogue });
-      return reply(conversation, catalogue, mended);
-    },
+  async function open(request: OpenRequest, parent?: Conversation): Promise<OpenReply> {
+    const catalogue = await gather(host.extensions, request.declaration, request.commands);
+    const tape = await openTape(host, request);
+    const address = addressOf(tape, request);
+    if (opened.has(key(address))) {
+      await tape.close();
+      throw new CrabError('session-held', `The conversation ${address.sender} is already open here.`);
+    }
+    const mended = await recovered(host, tape);
+    const { declaration, cwd } = request;
+    const newTape = () => newTapeFor(host, { ...request, sender: address.sender });
+    const tapes = tapesFor(host, request);
+    const moveHead = (id: string) => tapes.moveHead(address, id);
+    const isAtHead = request.session.kind === 'head';
+    const goesOn = isAtHead || (request.session.kind === 'resume' && request.session.goesOn === true);
+    const conversation = new Conversation({
+      ...{ host, declaration, cwd, tape, address, newTape, tapes, goesOn },
+      ...(isAtHead && { moveHead }),
+      ...(parent !== undefined && { parent }),
+    });
+    const told = await sandboxNotices(conversation);
+    opened.set(key(address), { conversation, catalogue });
+    const notices = conversation.newNotices([...mended, ...told, ...catalogue.notices]);
+    return reply(conversation, catalogue, notices);
+  }
+
+  const platform: Platform = {
+    open: (request) => open(request),
     prompt(address, prompt, signal) {
-      return runLine({ host, userShell, ...find(address), prompt, signal });
+      return runLine({ host, userShell, ...find(address), prompt, signal, surroundings });
     },
-    answer: async (address, questionId, answer) => find(address).conversation.answer(questionId, answer),
+    answer: async (address, questionId, answer) =>
+      find(address).conversation.questions.answer(questionId, answer),
     async control(address, control) {
       const { conversation, catalogue } = find(address);
       await conversation.control(control);
       // A run in flight does it at its next step; else there is nothing to wait for.
-      if (control.kind === 'compact' && !conversation.isBusy)
+      if (control.kind === 'compact' && !conversation.turns.isBusy)
         await compactNow({ host, conversation, catalogue });
     },
+    async leave(address, { goesOn = false } = {}) {
+      const leaving = find(address);
+      const { conversation } = leaving;
+      const release = await conversation.turns.take(new AbortController().signal);
+      opened.delete(key(address));
+      try {
+        if (goesOn) {
+          await jobNews(host, conversation);
+          await conversation.keepMode();
+        }
+        await closed(leaving);
+      } finally {
+        release();
+      }
+    },
+    runningJobs(address) {
+      const jobs = opened.get(key(address))?.conversation.jobs.list() ?? [];
+      return jobs.filter(({ state }) => state === 'running').length;
+    },
     async close() {
-      const all = [...opened.values()];
+      // Those that carry out a task are closed by whoever waits for it.
+      const all = [...opened.values()].filter(({ conversation }) => conversation.depth === 0);
+      const results = await Promise.allSettled(all.map(closed));
       opened.clear();
-      const results = await Promise.allSettled(all.map(({ conversation }) => conversation.close()));
       host.ledger.flush();
       await host.histories?.close();
       for (const result of results) if (result.status === 'rejected') throw result.reason;
     },
   };
+  const surroundings: Surroundings = { ...platform, open };
+  return platform;
+}
+
+/** What extensions opened reads from the conversation's folders, so it ends first. */
+async function closed({ conversation, catalogue }: Opened): Promise<void> {
+  const { identity } = conversation;
+  const results = await Promise.allSettled(
+    catalogue.extensions.map((extension) => extension.close?.(identity)),
+  );
+  await conversation.close();
+  for (const result of results) if (result.status === 'rejected') throw result.reason;
+}
+
+/** Whoever demands a sandbox hears at once that there is none; whoever does without is told each time. */
+async function sandboxNotices(conversation: Conversation): Promise<readonly string[]> {
+  const { sandbox } = conversation;
+  if (sandbox.policy.mode === 'off') return ['The sandbox is off: commands run with all your rights.'];
+  if (sandbox.policy.mode === 'preferred') return [];
+  const { backend, missing } = await sandbox.state();
+  if (backend !== undefined) return [];
+  await conversation.close();
+  const reasons = missing.map(({ name, reason }) => `${name}: ${reason}`).join('; ');
+  const why = reasons === '' ? 'this system has none' : reasons;
+  throw new CrabError(
+    'sandbox-missing',
+    `A sandbox is required, and nothing can confine programs here: ${why}.`,
+  );
 }
 
 async function recovered({ histories }: RuntimeHost, tape: Tape): Promise<readonly string[]> {
@@ -83,7 +145,7 @@ async function compactNow({
   catalogue,
 }: Opened & { readonly host: RuntimeHost }): Promise<void> {
   const { signal } = new AbortController();
-  const release = await conversation.takeTurn(signal);
+  const release = await conversation.turns.take(signal);
   const emit = (event: Event) => {
     for (const extension of catalogue.extensions)
       extension.onEvents?.([event], conversation.identity).catch(() => {});
@@ -121,19 +183,22 @@ function tapesFor(host: RuntimeHost, { session }: OpenRequest): Tapes {
 }
 
 function newTapeFor(host: RuntimeHost, request: OpenRequest & { readonly id?: string }): Promise<Tape> {
-  const { agent, cwd, name, id } = request;
+  const { agent, cwd, name, id, session } = request;
   const sender = (own: string) => request.sender ?? `cli:${own}`;
+  const parentSession = session.kind === 'new' ? session.parentSession : undefined;
   return tapesFor(host, request).create({
     agent,
     sender,
     cwd,
     ...(id !== undefined && { id }),
+    ...(parentSession !== undefined && { parentSession }),
     ...(name !== undefined && { name }),
   });
 }
 
 async function openTape(host: RuntimeHost, request: OpenRequest): Promise<Tape> {
   const { session, agent, cwd, name } = request;
+  if (session.kind === 'head') return headTape(host, request);
   const path = await pathOf(host, session, agent, cwd);
   if (path === undefined) {
     const id = session.kind === 'new' ? session.id : undefined;
@@ -142,6 +207,19 @@ async function openTape(host: RuntimeHost, request: OpenRequest): Promise<Tape> 
   if ('fork' in session && session.fork === true) return forkedTape(host, request, path);
   const tape = await host.tapes.open(path);
   if (name !== undefined) await tape.append([{ type: 'session_info', name }]).synced;
+  return tape;
+}
+
+/** The head is moved to a new session when it is made: until its first prompt there is no file, and the next open makes another. */
+async function headTape(host: RuntimeHost, request: OpenRequest): Promise<Tape> {
+  const { agent, sender } = request;
+  if (sender === undefined)
+    throw new CrabError('usage', 'A session that a sender is at needs the name of the sender.');
+  const id = await host.tapes.head({ agent, sender });
+  const path = id === undefined ? undefined : await host.tapes.find(id).catch(() => undefined);
+  if (path !== undefined) return host.tapes.open(path);
+  const tape = await newTapeFor(host, request);
+  await host.tapes.moveHead({ agent, sender }, tape.header.id);
   return tape;
 }
 
@@ -161,6 +239,7 @@ async function pathOf(
 ): Promise<string | undefined> {
   switch (session.kind) {
     case 'new':
+    case 'head':
     case 'memory':
       return undefined;
     case 'file':
@@ -178,4 +257,12 @@ async function pathOf(
       });
     }
   }
+}
+
+function lazyUserShell(): UserShell {
+  let shell: UserShell | undefined;
+  return async (line, exec, signal) => {
+    shell ??= (await import('../parts/shell/user-shell.ts')).createUserShell();
+    return shell(line, exec, signal);
+  };
 }

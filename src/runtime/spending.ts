@@ -1,6 +1,7 @@
 // What a conversation has spent, and the budgets that hold for its next request. Every request goes to the ledger at
 // once, whoever asked for it; what other processes spent is read back from there.
 
+import { asCrabError } from '../core/errors.ts';
 import type { RequestEnd } from '../core/event.ts';
 import type { SessionUsage } from '../core/extension.ts';
 import type { BudgetSettings } from '../core/settings.ts';
@@ -17,12 +18,20 @@ export interface SpendingOptions {
   readonly limits: BudgetSettings;
   now(): number;
   /** As they are at this moment: a new session may take the place of one. */
-  identity(): Identity;
+  identity(): Identity & { readonly paidBy?: string };
   tape(): Tape;
+  /** Of whoever gave the task: his budgets hold, and are drawn on. */
+  readonly parent?: Spending;
 }
 
 /** A session may have been begun in another time zone than the one that names today's file. */
 const DAY_MS = 24 * 60 * 60_000;
+
+/** What does not pay for light work does not pay for what it is for. */
+export function isOfMoney(thrown: unknown): boolean {
+  const { code } = asCrabError(thrown);
+  return code === 'budget-exhausted' || code === 'budget-unpriced';
+}
 
 export class Spending implements Accounts {
   readonly warned = new Set<BudgetKind>();
@@ -38,16 +47,23 @@ export class Spending implements Accounts {
     const { ledger, limits, identity, now } = this.#options;
     const record = recordOf(request, identity(), now());
     const usd = spentBy(record);
-    this.#here += usd;
-    if (this.#session !== undefined && this.#session.id === record.session) this.#session.usd += usd;
+    this.#drawn(usd);
     ledger.record(record);
     // Others draw on the same budget, and look before their next request.
     if (limits.dayUsd !== undefined || limits.senderUsd !== undefined) ledger.flush();
   }
 
+  #drawn(usd: number): void {
+    this.#here += usd;
+    if (this.#session !== undefined && this.#session.id === this.#options.tape().header.id)
+      this.#session.usd += usd;
+    const { parent } = this.#options;
+    if (parent !== undefined) parent.#drawn(usd);
+  }
+
   budgets(): readonly BudgetState[] {
     const { runUsd, conversationUsd, dayUsd, senderUsd } = this.#options.limits;
-    const states: BudgetState[] = [];
+    const states: BudgetState[] = [...(this.#options.parent?.budgets() ?? [])];
     const add = (kind: BudgetKind, limitUsd: number, spentUsd: number) =>
       states.push({ kind, limitUsd, spentUsd });
     if (runUsd !== undefined) add('run', runUsd, this.#here);
@@ -74,7 +90,8 @@ export class Spending implements Accounts {
   *#records(): Generator<UsageRecord, void> {
     const { id, timestamp } = this.#options.tape().header;
     const since = Date.parse(timestamp) - DAY_MS;
-    for (const record of this.#options.ledger.records(since)) if (record.session === id) yield record;
+    for (const record of this.#options.ledger.records(since))
+      if (record.session === id || record.paidBy === id) yield record;
   }
 
   usage(): SessionUsage {

@@ -66,15 +66,20 @@ const move: Command = {
   name: 'move',
   aliases: [],
   description: 'Go on from an earlier entry; what was said since stays in the tree, files are left alone',
-  usage: '<entry> [summary]',
+  usage: '<entry> [summary, or ? for one by a model]',
   side: 'runtime',
-  run: async (args, { control }) => {
-    const [, target = '', summary = ''] = /^(\S*)\s*([\s\S]*)$/.exec(args) ?? [];
-    if (target === '') return { kind: 'error', message: 'Say where to: ,tree shows the entries' };
-    await control({ kind: 'moveTo', target: target === 'start' ? null : target, summary });
-    return text(
-      target === 'start' ? 'The model starts from nothing.' : `The next line goes on from ${target}.`,
-    );
+  run: async (args, { control, summariseLeft }) => {
+    const [, name = '', said = ''] = /^(\S*)\s*([\s\S]*)$/.exec(args) ?? [];
+    if (name === '') return { kind: 'error', message: 'Say where to: ,tree shows the entries' };
+    const target = name === 'start' ? null : name;
+    const [, focus] = /^\?\s*([\s\S]*)$/.exec(said) ?? [];
+    const { summary, files } =
+      focus === undefined
+        ? { summary: said, files: undefined }
+        : ((await summariseLeft(target, focus)) ?? { summary: '', files: undefined });
+    await control({ kind: 'moveTo', target, summary, ...(files !== undefined && { files }) });
+    const where = target === null ? 'The model starts from nothing.' : `The next line goes on from ${name}.`;
+    return text(focus === undefined || summary === '' ? where : `${where} It is told:\n${summary}`);
   },
 };
 

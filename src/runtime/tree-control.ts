@@ -22,7 +22,7 @@ export async function controlTree(control: TreeControl, context: TreeContext): P
   const { tape } = context;
   if (control.kind === 'moveTo') {
     const target = control.target === null ? null : findEntry(tape, control.target);
-    await moveTo(tape, target, control.summary).synced;
+    await moveTo(tape, target, control.summary, control.files).synced;
   } else {
     const target = control.target === undefined ? lastMessage(tape) : findEntry(tape, control.target);
     await setLabel(tape, target, control.label).synced;

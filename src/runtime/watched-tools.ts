@@ -12,23 +12,15 @@ export function watchedTools(
 }
 
 function watchedTool(tool: Tool, conversation: Conversation): Tool {
-  const { name, aliases, source, description, input, guidelines } = tool;
+  const { name } = tool;
   return {
-    name,
-    source,
-    description,
-    input,
-    ...(aliases !== undefined && { aliases }),
-    ...(guidelines !== undefined && { guidelines }),
-    ...(tool.prepare !== undefined && { prepare: (given) => tool.prepare?.(given) ?? given }),
-    plan: (given, cwd) => tool.plan(given, cwd),
-    show: (given) => tool.show(given),
+    ...tool,
     run: async (given, context) => {
       const { access } = await tool.plan(given, context.identity.cwd);
       // Looking at all files would take longer than a command that is known to change none.
       if (access.kind === 'command') {
         const { mode } = context.identity;
-        if (await conversation.onlyReads({ tool: name, input: given, access, mode }))
+        if (await conversation.permissions.onlyReads({ tool: name, input: given, access, mode }))
           return tool.run(given, context);
       }
       const watch = await conversation.watch(access, watchOptions(context, conversation));
@@ -49,7 +41,7 @@ function watchOptions({ callId, identity, files, signal }: ToolContext, conversa
     cwd: identity.cwd,
     files,
     // Whatever the tool is: what a model may not read is not kept either.
-    withheld: () => conversation.withheld('read'),
+    withheld: () => conversation.permissions.withheld('read', conversation.identity.mode),
     signal,
   };
 }
