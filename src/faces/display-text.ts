@@ -30,7 +30,7 @@ export function headline(display: Display, paint: Paint, limit = LIMIT): string 
     case 'progress':
       return visibleLine(display.label, limit) + progress(display);
     case 'subrun':
-      return `${visibleLine(display.agent)}: ${visibleLine(display.task, limit)}`;
+      return `${visibleLine(display.agent)}: ${visibleLine(display.task, limit)}${doing(display, limit)}`;
   }
 }
 
@@ -92,6 +92,10 @@ const TODO_MARKS = { pending: '☐', active: '▶', done: '☑' } as const;
 export function showsBody(display: Display, isError: boolean): boolean {
   if (display.kind === 'command') return isError || (display.exitCode ?? 0) !== 0;
   return display.kind === 'diff' || display.kind === 'todo' || display.kind === 'table';
+}
+
+function doing({ doing: now }: { readonly doing?: string }, limit: number): string {
+  return now === undefined ? '' : ` · ${visibleLine(now, limit)}`;
 }
 
 function changes(diff: { readonly added: number; readonly removed: number }, paint: Paint): string {

@@ -3,7 +3,6 @@
 
 import { type CrabError, ERRORS, type ErrorCode, type ErrorData, EXIT, errorData } from '../core/errors.ts';
 import type { Outcome, RunEnd } from '../core/event.ts';
-import { NO_USAGE } from '../core/usage.ts';
 import { count } from './amounts.ts';
 
 /** The error that an outcome stands for when the run names none; undefined for an outcome that is a success. */
@@ -48,21 +47,6 @@ function defaultMessage(end: RunEnd): string {
     default:
       return 'The run failed and did not say why.';
   }
-}
-
-/** The end of a run that never came to say so itself. */
-export function endWith(error: ErrorData, outcome: 'failed' | 'cancelled' = 'failed'): RunEnd {
-  return {
-    type: 'runEnd',
-    outcome,
-    error,
-    text: '',
-    turns: 0,
-    usage: NO_USAGE,
-    durationMs: 0,
-    apiMs: 0,
-    denials: [],
-  };
 }
 
 /** The end of a run that somebody stopped: it names who, unless the run was over before it was told. */

@@ -3,7 +3,7 @@
 // Those readers fail on a `type` that they do not know and pass over an unknown `subtype` of `system`: what
 // the format has no line for is therefore a `system` line.
 
-import type { CompactEnd, Event, RequestEnd, RunEnd, RunStart } from '../core/event.ts';
+import type { AgentWorkerCompleted, CompactEnd, Event, RequestEnd, RunEnd, RunStart } from '../core/event.ts';
 import type { ModelRetry } from '../core/model.ts';
 import { NO_USAGE } from '../core/usage.ts';
 import { apiAssistant, apiInput, apiToolResult, apiUsage } from './api-message.ts';
@@ -143,6 +143,44 @@ export function createStreamJson(options: StreamJsonOptions): StreamJson {
       case 'compactEnd':
         if (event.outcome !== 'done') return system('compact_failed', { outcome: event.outcome });
         return system('compact_boundary', compactBoundary(event));
+      case 'scopeViolation':
+        return afterMessage(
+          system('scope_violation', { tool_use_id: event.id, tool_name: event.tool, agent: event.agent }),
+        );
+      case 'agentWorkerStarted': {
+        const { id, callId, agent, task } = event;
+        return afterMessage(
+          system('task_started', { task_id: id, tool_use_id: callId, agent, description: task }),
+        );
+      }
+      case 'agentWorkerCompleted':
+        return afterMessage(system('task_notification', taskEnd(event)));
+      case 'jobFired': {
+        const { by, source } = event;
+        return system('job_fired', { by, ...(source !== undefined && { source }) });
+      }
+      case 'memoryLoaded':
+        return afterMessage(system('memory_loaded', { count: event.count }));
+      case 'memorySaved':
+        return afterMessage(system('memory_saved', { name: event.name }));
+      case 'sessionResumed':
+        return system('session_resumed', { messages: event.messages });
+      case 'sessionSaved':
+        return '';
+      case 'sessionNamed':
+        return afterMessage(system('session_named', { name: event.name }));
+      case 'contextUpgraded': {
+        const { from, to, oldWindow, newWindow } = event;
+        return system('context_upgraded', { from, to, old_window: oldWindow, new_window: newWindow });
+      }
+      case 'notification': {
+        const { id, text, files, urgent } = event;
+        return afterMessage(system('notification', { tool_use_id: id, text, files, urgent }));
+      }
+      case 'sandboxViolation': {
+        const { id, tool, what, target, detail } = event;
+        return system('sandbox_violation', { tool_use_id: id, tool_name: tool, what, target, detail });
+      }
       case 'notice':
         return system('notice', { level: event.level, text: event.text });
       case 'commandResult': {
@@ -201,6 +239,18 @@ function compactBoundary(end: CompactEnd): object {
     written_by: end.writtenBy ?? null,
     title: end.title ?? null,
     archive_name: end.archiveName ?? null,
+  };
+}
+
+function taskEnd({ id, agent, outcome, result, usage, durationMs }: AgentWorkerCompleted): object {
+  return {
+    task_id: id,
+    agent,
+    status: outcome === 'done' ? 'completed' : outcome === 'cancelled' ? 'stopped' : 'failed',
+    summary: result,
+    usage: apiUsage(usage),
+    cost_usd: usage.cost.total,
+    duration_ms: Math.round(durationMs),
   };
 }
 

@@ -2,7 +2,16 @@
 // answer here; a channel decides which of them it shows, and to which stream they go.
 
 import type { ErrorData } from '../core/errors.ts';
-import type { CompactEnd, Event, PermissionDenied, Recovery, RequestEnd, RunEnd } from '../core/event.ts';
+import type {
+  AgentWorkerCompleted,
+  CompactEnd,
+  Event,
+  Notification,
+  PermissionDenied,
+  Recovery,
+  RequestEnd,
+  RunEnd,
+} from '../core/event.ts';
 import { messageText } from '../core/message.ts';
 import type { ModelRetry } from '../core/model.ts';
 import { duration } from './amounts.ts';
@@ -11,6 +20,9 @@ import { errorOf } from './exit-code.ts';
 import { type Paint, paintFor } from './paint.ts';
 import { questionText } from './question-text.ts';
 import { visible, visibleLine } from './visible.ts';
+
+/** What a terminal rings at. */
+export const BELL = String.fromCharCode(7);
 
 export interface Look {
   readonly colour: boolean;
@@ -29,6 +41,7 @@ export function eventText(event: Event, look: Look): string {
     case 'thinkingDelta':
     case 'toolOutputDelta':
       return paint.dim(visible(event.delta));
+    case 'jobFired':
     case 'runStart':
     case 'promptAccepted':
     case 'turnStart':
@@ -39,7 +52,19 @@ export function eventText(event: Event, look: Look): string {
     case 'contentBlockStop':
     case 'questionAnswered':
     case 'contextUsage':
+    case 'agentWorkerStarted':
+    case 'memoryLoaded':
+    case 'memorySaved':
+    case 'sessionResumed':
+    case 'sessionSaved':
+    case 'sessionNamed':
       return '';
+    case 'scopeViolation':
+      return `${paint.yellow('⊘')} ${visibleLine(event.tool)} is outside the scope of ${visibleLine(event.agent)}\n`;
+    case 'agentWorkerCompleted':
+      return workerText(event, paint);
+    case 'contextUpgraded':
+      return `${paint.dim('·')} ${visibleLine(event.to)} takes ${event.newWindow} tokens, ${event.oldWindow} before\n`;
     case 'compactStart':
       return `${paint.cyan('⇊')} Compacting the conversation: ${event.messages} messages\n`;
     case 'compactEnd':
@@ -54,12 +79,16 @@ export function eventText(event: Event, look: Look): string {
       return questionText(event.question, look.colour);
     case 'permissionDenied':
       return deniedText(event, paint);
+    case 'sandboxViolation':
+      return `${paint.yellow('⊘')} ${visibleLine(event.tool)}: ${visibleLine(event.detail, 500)}\n`;
     case 'retry':
       return `${paint.yellow('↻')} ${retryText(event)}\n`;
     case 'requestEnd':
       return `${paint.dim(`  ${requestText(event)}`)}\n`;
     case 'recovery':
       return `${paint.yellow('↻')} ${recoveryText(event)}\n`;
+    case 'notification':
+      return notificationText(event, paint);
     case 'notice':
       return noticeText(event.level, event.text, paint);
     case 'commandResult':
@@ -80,6 +109,14 @@ export function errorText(error: ErrorData, look: Look): string {
   // A message that repeats the hint says nothing new in its second line.
   const hint = message.includes(error.hint) ? '' : `${visible(error.hint)}\n`;
   return `${paint.red('crab:')} ${message} ${paint.dim(`[${error.code}]`)}\n${hint}`;
+}
+
+/** Everything in it, since it is meant for the person. */
+function notificationText({ text, files }: Notification, paint: Paint): string {
+  const [first = '', ...more] = visible(text.trim()).split('\n');
+  const lines = [first, ...more.map((line) => `  ${line}`)].filter((line) => line.trim() !== '');
+  const paths = files.map((path) => `  ${paint.cyan(visibleLine(path, Infinity))}`);
+  return `${paint.cyan('✉')} ${[...lines, ...paths].join('\n').trimStart()}\n`;
 }
 
 function retryText(retry: ModelRetry): string {
@@ -122,7 +159,9 @@ function resultText(event: Extract<Event, { type: 'toolResult' }>, paint: Paint)
   const name = visibleLine(message.toolName);
   const mark = message.isError ? paint.red('✗') : paint.green('✓');
   const told = display === undefined ? '' : outcome(display, paint);
-  const said = told === '' && message.isError ? visibleLine(firstLine(messageText(message))) : told;
+  // What has no picture of its own has said what it did in its first line.
+  const speaks = told === '' && (message.isError || display === undefined);
+  const said = speaks ? visibleLine(firstLine(messageText(message))) : told;
   const summary = said === '' ? '' : ` ${said}`;
   const head = `  ${mark} ${name}${summary} ${paint.dim(`(${duration(event.durationMs)})`)}\n`;
   if (display === undefined || !showsBody(display, message.isError)) return head;
@@ -163,6 +202,13 @@ function compactedText(end: CompactEnd, paint: Paint): string {
   const before = tokensBefore === 0 ? '' : `${tokensBefore} → `;
   const size = `${before}about ${tokensAfter} tokens`;
   return `${paint.green('✓')} ${removedMessages} messages summarised, ${size}: ${visibleLine(title)}\n`;
+}
+
+function workerText(event: AgentWorkerCompleted, paint: Paint): string {
+  const { agent, task, outcome, usage, durationMs } = event;
+  const mark = outcome === 'done' ? paint.green('✓') : paint.red('✗');
+  const how = outcome === 'done' ? '' : ` ${outcome}`;
+  return `  ${mark} ${visibleLine(`${agent}: ${task}`)}${how} ${paint.dim(`(${duration(durationMs)}, ${usage.totalTokens} tokens)`)}\n`;
 }
 
 function noticeText(level: 'info' | 'warning', text: string, paint: Paint): string {

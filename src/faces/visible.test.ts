@@ -16,6 +16,10 @@ suite('what is not ours', () => {
     assert.equal(visible(text), text);
   });
 
+  test('what turns text around becomes a mark, and what languages are written with stays', () => {
+    assert.equal(visible('a\u202eb\u2066c\u2069'), 'a<U+202E>b<U+2066>c<U+2069>');
+  });
+
   test('no control character survives, whichever it is', () => {
     for (let code = 0; code < 0xa0; code++) {
       const shown = visible(`a${String.fromCharCode(code)}b`);

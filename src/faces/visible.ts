@@ -4,13 +4,15 @@
 
 const ESCAPE = String.fromCharCode(0x1b);
 const COLOURS = new RegExp(`${ESCAPE}\\[[0-9;:]*m`, 'g');
-const CONTROLS = /[\p{Cc}--[\t\n]]/v;
-const ALL_CONTROLS = /[\p{Cc}--[\t\n]]/gv;
+// Those of C0 and C1, and those that turn text around (UAX #9), which no language needs to be read.
+const CONTROLS = /[[\p{Cc}\u202a-\u202e\u2066-\u2069]--[\t\n]]/v;
+const ALL_CONTROLS = /[[\p{Cc}\u202a-\u202e\u2066-\u2069]--[\t\n]]/gv;
 
-// Format characters (bidirectional marks, zero-width characters, tags), separators that only look like a
-// space, lone surrogates, private use, and all that a font is free to draw as nothing.
-const UNSEEN =
-  /[[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\p{Zs}\p{Default_Ignorable_Code_Point}]--[\t\n\u0020]]/gv;
+/**
+ * Format characters (bidirectional marks, zero-width characters, tags), separators that only look like a
+ * space, lone surrogates, private use, and all that a font is free to draw as nothing. Read when it is first needed.
+ */
+let unseen: RegExp | undefined;
 
 /** For answers and output: control characters as marks; tabs and line ends stay. */
 export function visible(text: string): string {
@@ -20,7 +22,8 @@ export function visible(text: string): string {
 
 /** For what a person decides on: everything that cannot be seen, or reorders what can, as a mark. */
 export function visibleStrictly(text: string): string {
-  return text.replace(UNSEEN, mark);
+  unseen ??= /[[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\p{Zs}\p{Default_Ignorable_Code_Point}]--[\t\n\u0020]]/gv;
+  return text.replace(unseen, mark);
 }
 
 /** The text as one line of at most `limit` characters. */

@@ -2,11 +2,12 @@
 // one after another and asks nobody anything. Standard output holds results only; what went wrong is said
 // on standard error, in the JSON formats as well, because that is where the log of a script looks.
 
-import { asCrabError, CrabError, EXIT, errorData } from '../../core/errors.ts';
+import { asCrabError, CrabError, EXIT } from '../../core/errors.ts';
 import type { Event, RunEnd } from '../../core/event.ts';
 import type { Clock, Sink } from '../../core/host.ts';
 import type { OpenReply, OpenRequest, Platform, Prompt } from '../../core/platform.ts';
-import { endWith, exitCodeOf } from '../../faces/exit-code.ts';
+import { runEnd } from '../../core/run-end.ts';
+import { exitCodeOf } from '../../faces/exit-code.ts';
 import { eventText } from '../../faces/text.ts';
 import { watchContext } from '../../policy/compaction.ts';
 import { createJsonPrinter, createStreamPrinter, type Printer } from './printer.ts';
@@ -36,6 +37,8 @@ export interface PrintOptions {
   readonly verbose: boolean;
   readonly includePartial: boolean;
   readonly replayUser: boolean;
+  /** Others have the conversation open as well: what is asked in it is for them. */
+  readonly isShared?: boolean;
 }
 
 /** Returns the exit status: that of the last prompt that failed, or 0. Never throws. */
@@ -44,7 +47,7 @@ export async function runPrint(options: PrintOptions): Promise<number> {
   try {
     reply = await options.platform.open(options.open);
   } catch (thrown) {
-    const end = endWith(errorData(asCrabError(thrown)));
+    const end = runEnd('failed', { error: asCrabError(thrown) });
     return await tell(options, printerOf(options), end);
   }
   return await runPrompts(options, reply, printerOf(options, reply));
@@ -62,7 +65,9 @@ async function runPrompts(options: PrintOptions, reply: OpenReply, printer: Prin
     if (next instanceof CrabError) return await tell(options, printer, stoppedEnd(next));
     if (next === undefined) break;
     ran = true;
-    const run = { platform, address: reply.address, printer, clock, signal, idleTimeoutMs, watch, notices };
+    const { isShared = false } = options;
+    const shown = { printer, watch, notices };
+    const run = { platform, address: reply.address, clock, signal, idleTimeoutMs, isShared, ...shown };
     const end = await runPrompt(run, next);
     notices = [];
     await report(options, end);
@@ -71,7 +76,7 @@ async function runPrompts(options: PrintOptions, reply: OpenReply, printer: Prin
   }
   if (ran || signal.aborted) return exitCode;
   const empty = new CrabError('input-empty', 'There is no prompt.');
-  return await tell(options, printer, endWith(errorData(empty)));
+  return await tell(options, printer, runEnd('failed', { error: empty }));
 }
 
 /** The next prompt, nothing at the end, or why there will be none. Does not outwait the signal. */

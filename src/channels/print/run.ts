@@ -7,8 +7,9 @@ import type { Event, RunEnd } from '../../core/event.ts';
 import type { Clock } from '../../core/host.ts';
 import type { Platform, Prompt } from '../../core/platform.ts';
 import type { Answer, Question } from '../../core/question.ts';
+import { runEnd } from '../../core/run-end.ts';
 import { createActivity } from '../../faces/activity.ts';
-import { endWith, stoppedBy } from '../../faces/exit-code.ts';
+import { stoppedBy } from '../../faces/exit-code.ts';
 import type { ContextWatch } from '../../policy/compaction.ts';
 import type { Printer } from './printer.ts';
 import { pauseTooLong, watchIdle } from './watch.ts';
@@ -23,6 +24,8 @@ export interface PromptRun {
   readonly idleTimeoutMs: number;
   /** Asks for compactions. */
   readonly watch: ContextWatch;
+  /** Somebody else may answer what is asked. */
+  readonly isShared: boolean;
   /** Shown behind the start of the run. */
   readonly notices: readonly Event[];
 }
@@ -72,7 +75,7 @@ export async function runPrompt(run: PromptRun, prompt: Prompt): Promise<RunEnd>
         notices = [];
         const hopeless = pauseTooLong(batch, run.idleTimeoutMs);
         if (hopeless !== undefined) stop.abort(hopeless);
-        await refuseQuestions(platform, address, batch);
+        if (!run.isShared) await refuseQuestions(platform, address, batch);
         // The provider's silence begins when we listen again.
         activity.see(NO_EVENTS, clock.monotonic());
       }
@@ -98,7 +101,7 @@ export async function runPrompt(run: PromptRun, prompt: Prompt): Promise<RunEnd>
     const error = asStop(stop.signal.reason);
     if (!writing) return await printEnd(error);
     abandoned = true;
-    return end ?? endWith(errorData(error));
+    return end ?? runEnd('failed', { error });
   }
 
   const idle = { clock, activity, limitMs: run.idleTimeoutMs, isHeldUp: () => writing };
@@ -127,7 +130,7 @@ export function asStop(reason: unknown): CrabError {
 /** The end of a run that a signal or a failure kept from its own. */
 export function stoppedEnd(error: CrabError): RunEnd {
   const stopped = error.code === 'interrupted' || error.code === 'terminated';
-  return endWith(errorData(error), stopped ? 'cancelled' : 'failed');
+  return runEnd(stopped ? 'cancelled' : 'failed', { error });
 }
 
 /** Resolves when the first signal aborts, rejects when the second does. */

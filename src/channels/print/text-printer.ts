@@ -7,7 +7,7 @@ import type { Sink } from '../../core/host.ts';
 import { messageText } from '../../core/message.ts';
 import { createLayout } from '../../faces/layout.ts';
 import { paintFor } from '../../faces/paint.ts';
-import { eventText } from '../../faces/text.ts';
+import { BELL, eventText } from '../../faces/text.ts';
 import { visible } from '../../faces/visible.ts';
 import type { Printer } from './printer.ts';
 
@@ -81,10 +81,14 @@ export function createTextPrinter({ stdout, stderr, verbose }: TextOptions): Pri
       case 'notice':
         if (event.level === 'warning' || activity) layout.line('err', eventText(event, errLook));
         return;
+      case 'notification':
+        layout.line('err', `${stderr.isTerminal && event.urgent ? BELL : ''}${eventText(event, errLook)}`);
+        return;
       case 'requestEnd':
         if (verbose) layout.line('err', eventText(event, errLook));
         return;
       case 'permissionDenied':
+      case 'sandboxViolation':
         layout.line('err', eventText(event, errLook));
         return;
       case 'toolOutputDelta':

@@ -16,18 +16,30 @@ export function ask(question: Question): Asking {
   return question.kind === 'permission' ? askPermission(question) : askChoice(question);
 }
 
+/** The letters that allow and are remembered. */
+const REMEMBERED = {
+  a: { remember: 'session', means: 'this session' },
+  p: { remember: 'always', means: 'always here' },
+} as const;
+
 function askPermission(question: PermissionQuestion): Asking {
+  const { tool, rule, sessionOnly } = question;
+  const kept = rule === undefined ? [] : sessionOnly === true ? (['a'] as const) : (['a', 'p'] as const);
+  const choices = ['y', 'n', ...kept.map((letter) => `${letter} (${REMEMBERED[letter].means})`)].join(' / ');
+  const words = ['y', 'n', ...kept].join(', ').replace(/, (?=.$)/, ' or ');
   return {
     question,
-    prompt: () => `Allow ${visibleLine(question.tool, 40)}? y / n / a (always this session) / n and why: `,
-    take: (line) => permissionAnswer(line.trim()) ?? 'Type y, n or a; after n you may say why.',
+    prompt: () => `Allow ${visibleLine(tool, 40)}? ${choices} / n and why: `,
+    take: (line) => permissionAnswer(line.trim(), kept) ?? `Type ${words}; after n you may say why.`,
   };
 }
 
-function permissionAnswer(line: string): Answer | undefined {
+function permissionAnswer(line: string, kept: readonly (keyof typeof REMEMBERED)[]): Answer | undefined {
   const lower = line.toLowerCase();
   if (lower === 'y' || lower === 'yes') return { kind: 'permission', allowed: true };
-  if (lower === 'a' || lower === 'always') return { kind: 'permission', allowed: true, remember: true };
+  const letter = kept.find((one) => one === lower);
+  if (letter !== undefined)
+    return { kind: 'permission', allowed: true, remember: REMEMBERED[letter].remember };
   const no = /^(?:n|no)(?:[\s,:]+(?<why>.*))?$/is.exec(line);
   if (no === null) return undefined;
   const why = no.groups?.['why']?.trim() ?? '';

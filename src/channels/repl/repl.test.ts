@@ -405,7 +405,8 @@ suite('REPL: questions', () => {
   for (const [line, answer] of [
     ['y', { kind: 'permission', allowed: true }],
     ['YES', { kind: 'permission', allowed: true }],
-    ['a', { kind: 'permission', allowed: true, remember: true }],
+    ['a', { kind: 'permission', allowed: true, remember: 'session' }],
+    ['P', { kind: 'permission', allowed: true, remember: 'always' }],
     ['n', { kind: 'permission', allowed: false }],
     ['n use rg instead', { kind: 'permission', allowed: false, feedback: 'use rg instead' }],
     ['No, too slow', { kind: 'permission', allowed: false, feedback: 'too slow' }],
@@ -512,9 +513,10 @@ suite('REPL: questions', () => {
     await until(
       () =>
         keys.prompts.at(-1) === '' &&
-        keys.prompts.includes('Allow bash? y / n / a (always this session) / n and why: '),
+        keys.prompts.includes('Allow bash? y / n / a (this session) / p (always here) / n and why: '),
       'it was asked and closed',
     );
+    assert.ok(stdout.text().includes('answered elsewhere: yes\n'));
     keys.type('y');
     await until(() => stdout.text().includes('queued (1): y'), 'the line is a prompt');
     assert.deepEqual(platform.answers, []);

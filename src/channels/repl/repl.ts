@@ -3,14 +3,17 @@
 // the next prompt in it can never be taken for somebody's yes (law 3).
 
 import type { CommandInfo } from '../../core/command.ts';
+import type { Address } from '../../core/conversation.ts';
 import { asCrabError, CrabError, EXIT, errorData } from '../../core/errors.ts';
 import type { Event, RunEnd } from '../../core/event.ts';
 import type { Clock, Sink } from '../../core/host.ts';
+import { messageText } from '../../core/message.ts';
 import type { OpenReply, OpenRequest, Platform } from '../../core/platform.ts';
 import type { Question } from '../../core/question.ts';
 import { exitCodeOf } from '../../faces/exit-code.ts';
 import { errorText } from '../../faces/text.ts';
 import { visibleLine } from '../../faces/visible.ts';
+import { promptFor } from '../../policy/agents.ts';
 import { watchContext } from '../../policy/compaction.ts';
 import { type Asking, ask } from './answers.ts';
 import { farewell, greeting } from './greeting.ts';
@@ -24,6 +27,10 @@ export interface ReplOptions {
   readonly open: OpenRequest;
   /** The model's name for the greeting, where it is known. */
   readonly model?: string;
+  /** The Crab elsewhere that does the work, as a person names it; its folder, model and mode are its own. */
+  readonly remote?: string;
+  /** Names that can be addressed: `@name text`. */
+  readonly agents?: readonly string[];
   readonly lines: Lines;
   /** A person types: prompts are shown, and questions can be asked. */
   readonly isInteractive: boolean;
@@ -32,6 +39,10 @@ export interface ReplOptions {
   readonly clock: Clock;
   /** Calls the listener for every Ctrl-C that does not just clear a typed line; returns how to stop it. */
   readonly onInterrupt: (listener: () => void) => () => void;
+  /** Calls the listener with prompts that the conversation sent itself; returns how to stop it. */
+  readonly onWakeup?: (listener: (prompt: string) => void) => () => void;
+  /** What others who have the conversation open make it say; absent where there are none. Fails when no more can be heard. */
+  readonly follow?: (address: Address, signal: AbortSignal) => AsyncIterable<readonly Event[]>;
   /** Ends the REPL from outside, as SIGTERM does. */
   readonly signal: AbortSignal;
 }
@@ -65,6 +76,8 @@ const TWICE_MS = 2_000;
 /** What an empty line says after a turn that stopped at its limit. */
 const GO_ON = 'Go on.';
 
+type QuestionAnswered = Extract<Event, { type: 'questionAnswered' }>;
+
 interface Typed {
   readonly line: string | undefined;
 }
@@ -89,6 +102,10 @@ function createRepl(options: ReplOptions, reply: OpenReply, screen: Screen): { r
   let inputEnded = false;
   let interruptedAt: { readonly time: number; readonly idle: boolean } | undefined;
   let exitCode: number = EXIT.success;
+  /** Why nothing more can be heard of the conversation. */
+  let lost: CrabError | undefined;
+  let wake = (): void => {};
+  let woken = new Promise<'woken'>(() => {});
   let leave = (): void => {};
   const left = new Promise<'left'>((resolve) => {
     leave = () => {
@@ -105,21 +122,29 @@ function createRepl(options: ReplOptions, reply: OpenReply, screen: Screen): { r
 
   async function run(): Promise<number> {
     const stopListening = options.onInterrupt(interrupt);
+    const stopWaking = options.onWakeup?.(takeWakeup);
+    const over = new AbortController();
     signal.addEventListener('abort', terminate, { once: true });
     if (signal.aborted) terminate();
     try {
       if (isInteractive) await screen.say(greeting(options, reply, screen.paint));
       for (const notice of reply.notices)
         await screen.show([{ type: 'notice', level: 'warning', text: notice }]);
+      void followOthers(over.signal);
       await loop();
-      const goodbye = isInteractive ? farewell(session, isKept, reply.session.path !== undefined) : '';
+      const goodbye = isInteractive
+        ? farewell(session, isKept, reply.session.path !== undefined, options.remote)
+        : '';
       await screen.close(goodbye);
     } finally {
       stopListening();
+      stopWaking?.();
+      over.abort();
       signal.removeEventListener('abort', terminate);
       running?.abort(interruption());
     }
     if (signal.aborted) return EXIT.terminated;
+    if (lost !== undefined) return lost.exitCode;
     return isInteractive ? EXIT.success : exitCode;
   }
 
@@ -139,11 +164,21 @@ function createRepl(options: ReplOptions, reply: OpenReply, screen: Screen): { r
   async function idleInput(): Promise<string | undefined> {
     lines.prompt(isInteractive ? PROMPT : '');
     while (!inputEnded) {
-      const typed = await Promise.race([nextLine(), left]);
+      woken = new Promise((resolve) => {
+        wake = () => resolve('woken');
+      });
+      const typed = await Promise.race([nextLine(), left, woken]);
       if (typed === 'left') return undefined;
+      if (typed === 'woken') return queue.shift();
       const { line } = typed;
       reading = undefined;
       interruptedAt = undefined;
+      // Somebody else's run asks.
+      if (line !== undefined && askings.length > 0) {
+        await takeLine(line);
+        if (queue.length > 0) return queue.shift();
+        continue;
+      }
       inputEnded = line === undefined;
       const text = line === undefined ? assembler.flush() : assembler.add(line);
       lines.prompt(isInteractive ? (text === undefined ? MORE_PROMPT : PROMPT) : '');
@@ -160,7 +195,7 @@ function createRepl(options: ReplOptions, reply: OpenReply, screen: Screen): { r
     mayGoOn = false;
     lines.prompt('');
     const parts = { platform, address, screen, clock, tellsWaits: isInteractive, onEvents };
-    const ended = runTurn(parts, text, stop);
+    const ended = runTurn(parts, promptFor(text, options.agents ?? []), stop);
     // Whoever leaves does not wait for it, and nobody else may be told of its failure.
     ended.catch(() => {});
     for (;;) {
@@ -197,6 +232,12 @@ function createRepl(options: ReplOptions, reply: OpenReply, screen: Screen): { r
     await screen.say(screen.paint.dim(`queued (${queue.length}): ${visibleLine(text)}`));
   }
 
+  /** It waits its turn like a prompt that is typed, and stands on the screen like one. */
+  function takeWakeup(prompt: string): void {
+    queue.push(prompt);
+    screen.say(screen.paint.dim(visibleLine(prompt))).then(() => wake(), leave);
+  }
+
   async function takeAnswer(asking: Asking, line: string): Promise<void> {
     const answer = asking.take(line);
     if (typeof answer === 'string') await screen.say(answer);
@@ -205,7 +246,44 @@ function createRepl(options: ReplOptions, reply: OpenReply, screen: Screen): { r
       return;
     }
     await closeQuestion(asking.question.id);
-    await platform.answer(address, asking.question.id, answer);
+    if (!(await platform.answer(address, asking.question.id, answer)))
+      await screen.say(
+        screen.paint.dim('That came too late: it was answered elsewhere, or is not asked any more.'),
+      );
+  }
+
+  async function followOthers(until: AbortSignal): Promise<void> {
+    try {
+      for await (const events of options.follow?.(address, until) ?? []) await onOthers(events);
+    } catch (thrown) {
+      if (until.aborted) return;
+      lost = asCrabError(thrown);
+      // A run of one's own has told of it.
+      const look = { colour: options.stdout.colour };
+      if (running === undefined) await screen.say(errorText(errorData(lost), look).trimEnd());
+      leave();
+    }
+  }
+
+  /** They stand on the screen like one's own, behind the prompt that somebody else gave. */
+  async function onOthers(events: readonly Event[]): Promise<void> {
+    // An answer streams where no prompt stands behind it.
+    const isAside = events.every(({ type }) => type === 'notice');
+    if (running === undefined && (isAside || events.some(({ type }) => type === 'runStart')))
+      lines.prompt('');
+    for (const event of events)
+      if (event.type === 'promptAccepted')
+        await screen.say(screen.paint.dim(`(from elsewhere) ${visibleLine(messageText(event.message))}`));
+    await screen.show(events);
+    for (const event of events) {
+      if (event.type === 'question') await openQuestion(event.question);
+      if (event.type === 'questionAnswered') await answered(event);
+      if (event.type === 'commandResult' && event.effect.kind === 'session') session = event.effect.session;
+      if (event.type === 'runEnd') askings.length = 0;
+    }
+    isKept ||= !isAside;
+    const isOver = isAside || events.at(-1)?.type === 'runEnd';
+    if (running === undefined && isOver) lines.prompt(PROMPT);
   }
 
   async function onEvents(events: readonly Event[]): Promise<void> {
@@ -220,7 +298,7 @@ function createRepl(options: ReplOptions, reply: OpenReply, screen: Screen): { r
           await openQuestion(event.question);
           break;
         case 'questionAnswered':
-          await closeQuestion(event.id);
+          await answered(event);
           break;
         case 'commandResult':
           if (event.effect.kind === 'session') session = event.effect.session;
@@ -239,6 +317,15 @@ function createRepl(options: ReplOptions, reply: OpenReply, screen: Screen): { r
     }
     askings.push(ask(question));
     if (askings.length === 1) await present();
+  }
+
+  /** One that is still open here was answered by somebody else. */
+  async function answered({ id, allowed }: QuestionAnswered): Promise<void> {
+    if (askings.some(({ question }) => question.id === id)) {
+      const how = allowed === undefined ? '' : allowed ? ': yes' : ': no';
+      await screen.say(screen.paint.dim(`answered elsewhere${how}`));
+    }
+    await closeQuestion(id);
   }
 
   async function closeQuestion(id: string): Promise<void> {

@@ -9,7 +9,7 @@ import { errorOf } from '../../faces/exit-code.ts';
 import { createLayout } from '../../faces/layout.ts';
 import { type Paint, paintFor } from '../../faces/paint.ts';
 import { questionText } from '../../faces/question-text.ts';
-import { eventText } from '../../faces/text.ts';
+import { BELL, eventText } from '../../faces/text.ts';
 import { visible } from '../../faces/visible.ts';
 
 export interface Screen {
@@ -103,6 +103,9 @@ export function createScreen(stdout: Sink): Screen {
       case 'toolOutputDelta':
       case 'requestEnd':
       case 'question':
+        return;
+      case 'notification':
+        line(`${stdout.isTerminal && event.urgent ? BELL : ''}${eventText(event, look)}`);
         return;
       case 'runEnd':
         layout.endLine();

@@ -1,12 +1,12 @@
 // One prompt of the REPL: its events go to the screen, its questions to whoever types.
 
 import type { Address } from '../../core/conversation.ts';
-import { asCrabError, CrabError, errorData } from '../../core/errors.ts';
+import { asCrabError, CrabError } from '../../core/errors.ts';
 import type { Event, RunEnd } from '../../core/event.ts';
 import type { Clock } from '../../core/host.ts';
-import type { Platform } from '../../core/platform.ts';
+import type { Platform, Prompt } from '../../core/platform.ts';
+import { runEnd } from '../../core/run-end.ts';
 import { createActivity } from '../../faces/activity.ts';
-import { endWith } from '../../faces/exit-code.ts';
 import type { Screen } from './screen.ts';
 import { tellWaits } from './waits.ts';
 
@@ -22,7 +22,7 @@ export interface Turn {
 }
 
 /** Resolves with the end of the run, which is on the screen. Rejects only when the screen is gone. */
-export async function runTurn(turn: Turn, text: string, stop: AbortController): Promise<RunEnd> {
+export async function runTurn(turn: Turn, prompt: Prompt, stop: AbortController): Promise<RunEnd> {
   const { platform, address, screen, clock } = turn;
   const over = new AbortController();
   const activity = createActivity(clock.monotonic());
@@ -31,7 +31,7 @@ export async function runTurn(turn: Turn, text: string, stop: AbortController): 
   let gone: CrabError | undefined;
   let end: RunEnd | undefined;
   try {
-    for await (const batch of platform.prompt(address, { text }, stop.signal)) {
+    for await (const batch of platform.prompt(address, prompt, stop.signal)) {
       activity.see(batch, clock.monotonic());
       const last = batch.at(-1);
       if (last?.type === 'runEnd') end = last;
@@ -44,11 +44,11 @@ export async function runTurn(turn: Turn, text: string, stop: AbortController): 
     }
   } catch (thrown) {
     stop.abort(thrown);
-    end = endWith(errorData(asCrabError(thrown)));
+    end = runEnd('failed', { error: asCrabError(thrown) });
     await screen.show([end]);
   } finally {
     over.abort();
   }
   if (gone) throw gone;
-  return end ?? endWith(errorData(new CrabError('internal', 'The run ended without saying how.')));
+  return end ?? runEnd('failed', { error: new CrabError('internal', 'The run ended without saying how.') });
 }
