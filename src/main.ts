@@ -10,4 +10,8 @@ async function main(argv: readonly string[]): Promise<number> {
 
 main(process.argv.slice(2))
   .catch(async (thrown: unknown) => (await import('./cli/complain.ts')).complain(thrown))
+  .catch((thrown: Error) => {
+    process.stderr.write(`crab: ${thrown.message}\n`);
+    return 1;
+  })
   .then((code) => process.exit(code));

@@ -1,4 +1,4 @@
-// Who can be logged in to: every provider that there is a row for, and those of the person's settings.
+// Who can be logged in to: every provider that there is a row for, those of the person's settings, and the Crabs elsewhere.
 
 import type { Account } from '../core/credential.ts';
 import { CrabError } from '../core/errors.ts';
@@ -6,10 +6,20 @@ import type { Settings } from '../core/settings.ts';
 import { suggestions } from '../engine/route.ts';
 import { withOwnProviders } from '../parts/llm/own-providers.ts';
 import { PROVIDERS } from '../parts/llm/providers.ts';
+import { remoteAccount } from './remote-token.ts';
 
 /** Throws `settings-invalid`. */
 export function allAccounts(settings: Settings): readonly Account[] {
-  return withOwnProviders(PROVIDERS, settings).map(({ name, auth }) => ({ provider: name, scheme: auth }));
+  const providers = withOwnProviders(PROVIDERS, settings).map(({ name, auth }) => ({
+    provider: name,
+    scheme: auth,
+  }));
+  const remotes = Object.entries(settings.remotes ?? {}).map(([name, { tokenEnv }]): Account => {
+    const style = 'bearer';
+    const variables = tokenEnv === undefined ? [] : [{ name: tokenEnv, style } as const];
+    return { provider: remoteAccount(name), scheme: { kind: 'key', variables, style } };
+  });
+  return [...providers, ...remotes];
 }
 
 /** Throws `usage`. */

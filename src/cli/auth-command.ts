@@ -12,6 +12,7 @@ import { logIn } from './auth-login.ts';
 import { logOut } from './auth-logout.ts';
 import { statusJson, statusText } from './auth-status.ts';
 import { systemClock } from './clock.ts';
+import { lockCredentials } from './file-lock.ts';
 import { crabHome, type Environment, homeFolder } from './home.ts';
 import { loadSettings } from './settings.ts';
 import { stopOnSignals } from './signals.ts';
@@ -65,6 +66,7 @@ export async function auth(argv: readonly string[], env: Environment): Promise<n
     cwd: homeFolder(env),
     exec,
     clock: systemClock,
+    lock: lockCredentials,
     send: tokenRequests(env, settings.network),
     settings,
     platform: process.platform,

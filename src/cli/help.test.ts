@@ -39,6 +39,7 @@ const VARIABLES = [
   ...(BY_PROVIDER.get('anthropic') ?? []),
   ...(BY_PROVIDER.get('openai') ?? []),
   'CRAB_MAX_RETRIES',
+  'CRAB_REMOTE_TOKEN',
   'CRAB_HOME',
   'NO_COLOR',
 ];

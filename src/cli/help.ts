@@ -13,10 +13,19 @@ Usage
   git diff | crab -p "review this"  standard input joins the prompt
   crab --continue                   go on where you were in this folder; --resume lets you choose
   crab search parser error          find what was said in any session; crab search --help
+  crab tools                        what a model can do, and one tool in full: crab tools NAME
   crab session ...                  list, show, fork, export, import and mend what was said before
+  crab worktree ...                 list and clear away worktrees that conversations left; --help
   crab auth login openai            keep a key or a login safe; also logout and status (crab auth --help)
   crab usage                        what requests cost, by day, model, session; crab usage --help
+  crab doctor                       what this machine can do for it, the sandbox above all
   crab models                       what can be asked, and what it costs
+  crab permissions ...              what may happen without a question, and why; --help
+  crab trust                        let this project's own settings allow things; crab trust --help
+  crab daemon run                   conversations that outlive their terminals; crab daemon --help
+  crab watch                        what is said in all of the daemon's conversations
+  crab rpc METHOD JSON              any message to the daemon, for scripts; crab rpc --help
+  crab serve                        let clients on other machines in; crab serve --help
   crab demo                         see it work: no key, no network
   crab dev fake-provider ...        a scripted model server for your own tests
 
@@ -41,7 +50,8 @@ const MODES = `Permission modes
   bypassPermissions  everything runs, except what --disallowedTools names
   Where nobody can be asked (print mode), a question is a refusal. Standard error and the JSON result
   (permission_denials) say which call it was and what would allow it. No rule allows what can destroy
-  without a way back (rm -rf, sudo, code in the command): that is always asked about.
+  without a way back (rm -rf, sudo, code in the command): that is always asked about. Files that
+  hold secrets (.env, keys) are read only with a rule that names them, such as Read(.env).
 
 Rules
   Bash(npm test)     this command            Bash(npm run *)   it with any arguments; each part of a
@@ -56,6 +66,7 @@ const ENVIRONMENT = `Environment
                      lists every provider with its variables
   CRAB_API_KEY_HELPER_TTL_MS   how long the answer of apiKeyHelper is used (default 300000)
   CRAB_MAX_RETRIES   tries again after a failure, 0 to 10 (default 4)
+  CRAB_REMOTE_TOKEN  what --remote shows to an address; docs/guide/remote.md has the other ways
   CRAB_HOME          where sessions and caches are kept (default ~/.crab)
   NO_COLOR           no colours`;
 

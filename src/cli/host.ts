@@ -3,28 +3,37 @@
 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Exec } from '../core/host.ts';
+import type { Exec, Files, OpenProcess } from '../core/host.ts';
 import { createIds } from '../core/ids.ts';
 import type { Models } from '../core/model.ts';
 import { createSecrets, type Secrets } from '../core/redact.ts';
 import type { Settings } from '../core/settings.ts';
+import type { Events } from '../parts/agents/event-tools.ts';
 import { createLocalFiles } from '../parts/files/local-files.ts';
 import { createScratch } from '../parts/files/scratch.ts';
 import { createHistories } from '../parts/history/histories.ts';
 import type { Http } from '../parts/llm/http.ts';
 import type { HostExec } from '../parts/process/exec.ts';
+import { createJobs } from '../parts/process/jobs.ts';
+import type { Sandbox } from '../parts/sandbox/sandbox.ts';
+import type { Wakeups } from '../parts/schedule/wakeups.ts';
 import { createSessionSearch } from '../parts/search/session-search.ts';
 import { createMemoryTapes, createTapes } from '../parts/tape/tapes.ts';
 import { createLedger, type Ledger } from '../parts/usage/ledger.ts';
 import { builtinExtensions } from '../runtime/builtin.ts';
-import type { RuntimeHost } from '../runtime/host.ts';
+import type { ConfineRequest, RuntimeHost } from '../runtime/host.ts';
 import { systemClock } from './clock.ts';
 import { historyOptions } from './history.ts';
 import { crabHome, type Environment, homeFolder } from './home.ts';
 import { memoriesOf } from './memory.ts';
+import { ownCommand } from './own-command.ts';
+import { real, trustOf } from './project.ts';
+import { remoteOptions } from './remotes.ts';
 import { searchOptions } from './search.ts';
 import type { Traffic } from './traffic.ts';
 import { VERSION } from './version.ts';
+import { SEARCH_KEYS, webOptions } from './web.ts';
+import { workOptions } from './work.ts';
 
 export interface LocalHost extends RuntimeHost {
   /** Loads what every prompt needs of a model, for a moment in which there is only waiting to do. */
@@ -40,6 +49,12 @@ export interface HostOptions {
   readonly keyFile?: string | undefined;
   /** When the run is recorded or replayed. */
   readonly traffic?: Traffic | undefined;
+  /** Where the conversation stays open. */
+  readonly wakeups?: Wakeups;
+  /** Of a daemon: the bus, and who is told of tasks that were given to other agents, and that they are over. */
+  readonly events?: Events;
+  readonly delegated?: NonNullable<RuntimeHost['delegated']>;
+  readonly overheard?: NonNullable<RuntimeHost['overheard']>;
   warn(text: string): void;
 }
 
@@ -52,8 +67,9 @@ export function createHost(options: HostOptions): LocalHost {
   const exec = lazyExec(env, settings, secrets);
   const search = createSessionSearch(searchOptions(env));
   const models = lazyModels(options, exec.unfiltered, secrets);
-  const memories = memoriesOf(env);
+  const memories = memoriesOf(env, secrets.redact);
   const shared = { clock, random };
+  const files = createLocalFiles();
   return {
     clock,
     newId,
@@ -62,16 +78,37 @@ export function createHost(options: HostOptions): LocalHost {
     ledger: ledgerOf(env, traffic),
     tapes: createTapes({ home: join(crabHome(env)), appended: search.appended, ...shared }),
     memoryTapes: createMemoryTapes(shared),
-    files: createLocalFiles(),
+    files,
     exec,
+    open: exec.open,
+    jobs: (folder) => createJobs({ clock, folder, filter: secrets.filter }),
     redact: secrets.redact,
+    confine: lazyConfine({ exec, files, home: homeFolder(env), only: settings.sandbox?.backend }),
     sweep: () => exec.sweep(),
     killAll: () => exec.killAll(),
     scratch: createScratch(tmpdir()),
     homeFolder: homeFolder(env),
+    guardedFolders: [crabHome(env)],
+    trust: (cwd, decision) => trustOf(cwd, env, decision),
+    keepRule: async (cwd, rule) => {
+      const { addGrant } = await import('../parts/config/decisions.ts');
+      addGrant(crabHome(env), real(cwd), rule, systemClock.now());
+    },
     histories: createHistories(historyOptions(env, { newId, settings })),
     memories,
-    extensions: builtinExtensions({ memories, search }),
+    ...(options.delegated !== undefined && { delegated: options.delegated }),
+    ...(options.overheard !== undefined && { overheard: options.overheard }),
+    extensions: builtinExtensions({
+      events: options.events,
+      memories,
+      memoryRanking: settings.policy.memoryRanking,
+      search,
+      work: workOptions(env, files, options.wakeups),
+      lsp: settings.lsp,
+      desktop: { platform: process.platform, env },
+      ...webOptions(env, settings),
+      remote: remoteOptions(env, settings, secrets),
+    }),
   };
 }
 
@@ -82,8 +119,9 @@ function ledgerOf(env: Environment, traffic: Traffic | undefined): Ledger {
 }
 
 /** Variables that hold keys because the settings say so. */
-function namedKeys({ providers }: Settings): readonly string[] {
-  return Object.values(providers).flatMap(({ apiKeyEnv }) => apiKeyEnv ?? []);
+function namedKeys({ providers, remotes = {} }: Settings): readonly string[] {
+  const keys = Object.values(providers).flatMap(({ apiKeyEnv }) => apiKeyEnv ?? []);
+  return [...keys, ...Object.values(remotes).flatMap(({ tokenEnv }) => tokenEnv ?? []), ...SEARCH_KEYS];
 }
 
 function lazyExec(env: Environment, settings: Settings, secrets: Secrets): HostExec {
@@ -105,11 +143,46 @@ function lazyExec(env: Environment, settings: Settings, secrets: Secrets): HostE
   };
   const exec: Exec = async (request, signal) => (await current())(request, signal);
   const unfiltered: Exec = async (request, signal) => (await current()).unfiltered(request, signal);
+  const open: OpenProcess = async (request, signal) => (await current()).open(request, signal);
   return Object.assign(exec, {
     unfiltered,
+    open,
     sweep: async () => loaded?.sweep(),
     killAll: () => loaded?.killAll(),
   });
+}
+
+/** One sandbox for all conversations of this process: what was found out about the machine holds for each. */
+function lazyConfine(known: {
+  readonly exec: HostExec;
+  readonly files: Files;
+  readonly home: string;
+  /** The one backend that may be used. */
+  readonly only: string | undefined;
+}): RuntimeHost['confine'] {
+  let sandbox: Sandbox | undefined;
+  return async (request: ConfineRequest) => {
+    const [{ createConfinement }, { createSandbox }] = await Promise.all([
+      import('../parts/sandbox/confine.ts'),
+      import('../parts/sandbox/sandbox.ts'),
+    ]);
+    const { exec, files, home, only } = known;
+    sandbox ??= createSandbox({
+      exec,
+      open: exec.open,
+      temporary: tmpdir(),
+      ...(only !== undefined && { only }),
+    });
+    return createConfinement({
+      ...request,
+      sandbox,
+      exec,
+      open: exec.open,
+      files,
+      home,
+      bridge: ownCommand('sandbox-bridge'),
+    });
+  };
 }
 
 function lazyModels(options: HostOptions, exec: Exec, secrets: Secrets): Models & Pick<LocalHost, 'prepare'> {
@@ -133,6 +206,7 @@ function lazyModels(options: HostOptions, exec: Exec, secrets: Secrets): Models 
           cwd: homeFolder(env),
           exec,
           clock: systemClock,
+          lock: async (path) => (await import('./file-lock.ts')).lockCredentials(path),
           send: tokenRequests(env, settings.network),
           settings,
           platform: process.platform,

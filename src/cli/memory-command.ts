@@ -6,26 +6,37 @@ import { join, resolve } from 'node:path';
 import { DEFAULT_AGENT } from '../core/agent.ts';
 import { CrabError, EXIT } from '../core/errors.ts';
 import type { Memory, MemoryEntry, MemoryHit } from '../core/memory.ts';
+import { visibleLine } from '../faces/visible.ts';
 import { dumpBook, loadBook } from '../parts/memory/book.ts';
-import { MEMORY_SCOPES, type MemoryScope } from '../parts/memory/memory-tools.ts';
-import { type Environment, workingFolder } from './home.ts';
+import { exportFolder, importFolder } from '../parts/memory/memory-folder.ts';
+import { MEMORY_SCOPES, type MemoryScope } from '../parts/memory/scopes.ts';
+import { systemClock } from './clock.ts';
+import { crabHome, type Environment, workingFolder } from './home.ts';
 import { memoriesOf } from './memory.ts';
 import { readAll } from './piped-input.ts';
+import { trustOf } from './project.ts';
 import { sinkOf } from './sink.ts';
-import { subcommandArguments, subcommandUsage } from './subcommand.ts';
+import { chosenCommand, subcommandArguments, subcommandUsage } from './subcommand.ts';
 
 const HELP = `Usage: crab memory COMMAND
 
-  list                    every memory: of this project, then of yours
+  list                    every memory: of this project, of its team, then of yours
   show NAME               one, by its name or an alias
   search WORDS            the best first
   edit NAME               in $VISUAL or $EDITOR, or from standard input; made when it is not there
   remove NAME             for good
+  consolidate             have a model merge notes that say the same; what they were is kept in a folder. With --dry-run it only
+                          tells which. Not for the team's
   dump DIR                as Markdown pages that mdbook can show
   load DIR                replace the memory by such pages; --merge keeps what they do not name
+  export DIR              as other agents keep notes: Markdown with front matter, and MEMORY.md
+  import DIR              add such notes; one of the same name is replaced
 
-  --scope SCOPE           project or user; without it both are looked at, and changes go to the project's
+  --scope SCOPE           project, team (files in the repository, .crab/memory) or user; without it all are looked at, and
+                          a new one goes to the project's
+  --session SESSION       what a session keeps for itself: its id or the beginning of one, or its name
   --agent NAME            another agent's memory (default ${DEFAULT_AGENT})
+  --dry-run               consolidate: change nothing
   --json                  list, show, search: JSON
 `;
 
@@ -34,35 +45,60 @@ interface Call {
   readonly scopes: readonly MemoryScope[];
   readonly json: boolean;
   readonly merge: boolean;
+  readonly dryRun: boolean;
+  readonly agent: string;
+  readonly env: Environment;
   memory(scope: MemoryScope): Memory;
   print(text: string): Promise<void>;
+  warn(text: string): void;
 }
 
 export async function memoryCommand(argv: readonly string[], env: Environment): Promise<number> {
-  const { values, positionals } = subcommandArguments('memory', argv, FLAGS);
+  const asked = subcommandArguments('memory', argv, FLAGS);
+  const { values } = asked;
   const stdout = sinkOf(process.stdout, env);
-  const [command, ...words] = positionals;
-  if (command === undefined || values.help === true) {
-    await stdout.write(HELP);
-    return values.help === true ? EXIT.success : EXIT.usage;
-  }
-  const run = Object.hasOwn(COMMANDS, command) ? COMMANDS[command] : undefined;
-  if (run === undefined)
-    throw usage(
-      `There is no \`crab memory ${command}\`.`,
-      'Run `crab memory --help`; for a prompt that begins so, use `crab -p`.',
-    );
+  const stderr = sinkOf(process.stderr, env);
+  const hint = 'Run `crab memory --help`; for a prompt that begins so, use `crab -p`.';
+  const chosen = await chosenCommand({ name: 'memory', commands: COMMANDS, help: HELP, hint }, asked, stdout);
+  if (typeof chosen === 'number') return chosen;
+  const { run, words } = chosen;
   const memories = memoriesOf(env);
-  const identity = { agent: values.agent ?? DEFAULT_AGENT, cwd: workingFolder() };
+  const session = values.session === undefined ? undefined : await sessionNamed(values.session, env);
+  const identity = {
+    agent: values.agent ?? DEFAULT_AGENT,
+    cwd: workingFolder(),
+    ...(session !== undefined && { session }),
+  };
+  const hasTeam = values.scope !== undefined || memories.teamFolder(identity.cwd) !== undefined;
+  const scopes = scopesOf(values.scope, session).filter((scope) => scope !== 'team' || hasTeam);
   await run({
     words,
-    scopes: scopesOf(values.scope),
+    scopes,
     json: values.json === true,
     merge: values.merge === true,
-    memory: (scope) => memories(scope, identity),
+    dryRun: values['dry-run'] === true,
+    agent: identity.agent,
+    env,
+    memory: (scope) => memories.of(scope, identity),
     print: (text) => stdout.write(text),
+    warn: (text) => void stderr.write(`crab: ${visibleLine(text, 1000)}\n`).catch(() => {}),
   });
+  if (scopes.includes('team'))
+    for (const text of await aboutTeam(memories.of('team', identity), identity.cwd, env))
+      await stderr.write(`crab: ${visibleLine(text, 1000)}\n`);
   return EXIT.success;
+}
+
+/** What a person should know of the shared memory beside what is in it. */
+async function aboutTeam(memory: Memory, cwd: string, env: Environment): Promise<readonly string[]> {
+  const faults = (await memory.faults?.()) ?? [];
+  if ((await memory.entries()).length === 0) return faults;
+  const { root, trusted } = await trustOf(cwd, env, undefined);
+  if (trusted === true) return faults;
+  return [
+    ...faults,
+    `${root} is not trusted, so no model is shown what its team remembers; see \`crab trust --help\``,
+  ];
 }
 
 const COMMANDS: Readonly<Record<string, (call: Call) => Promise<void>>> = {
@@ -111,6 +147,14 @@ const COMMANDS: Readonly<Record<string, (call: Call) => Promise<void>>> = {
     await call.memory(scope).apply({ type: 'remove', name: entry.name });
     await call.print(`Removed ${entry.name} (${scope}).\n`);
   },
+  async consolidate(call) {
+    none(call, 'consolidate');
+    const scopes = (['project', 'user'] as const).filter((scope) => call.scopes.includes(scope));
+    if (scopes.length === 0) throw usage('Only the memory of the project and your own are tidied.');
+    const { consolidateByHand } = await import('./memory-consolidate.ts');
+    const { env, agent, dryRun, print, warn } = call;
+    await consolidateByHand({ env, agent, scopes, dryRun, print, warn });
+  },
   async dump(call) {
     const folder = resolve(one(call, 'dump DIR'));
     const scope = single(call);
@@ -123,12 +167,34 @@ const COMMANDS: Readonly<Record<string, (call: Call) => Promise<void>>> = {
     const scope = single(call);
     const loaded = loadBook(folder);
     const memory = call.memory(scope);
-    const names = new Set(loaded.map(({ name }) => name));
-    const kept = call.merge ? (await memory.entries()).filter(({ name }) => !names.has(name)) : [];
+    const kept = call.merge ? await entriesBeside(memory, loaded) : [];
     await memory.replace([...kept, ...loaded]);
     await call.print(`Read ${count(loaded.length)} into the memory of the ${scope}.\n`);
   },
+  async export(call) {
+    const folder = resolve(one(call, 'export DIR'));
+    const scope = single(call);
+    const written = exportFolder(folder, await call.memory(scope).entries(), { type: typeOf(scope) });
+    await call.print(`Wrote ${count(written)} of the ${scope} to ${folder}.\n`);
+  },
+  async import(call) {
+    const folder = resolve(one(call, 'import DIR'));
+    const scope = single(call);
+    const memory = call.memory(scope);
+    const imported = importFolder(folder, { type: typeOf(scope) });
+    await memory.replace([...(await entriesBeside(memory, imported)), ...imported]);
+    await call.print(`Read ${count(imported.length)} into the memory of the ${scope}.\n`);
+  },
 };
+
+/** Those whose names none of the others has. */
+async function entriesBeside(
+  memory: Memory,
+  others: readonly Pick<MemoryEntry, 'name'>[],
+): Promise<readonly MemoryEntry[]> {
+  const names = new Set(others.map(({ name }) => name));
+  return (await memory.entries()).filter(({ name }) => !names.has(name));
+}
 
 async function everything(call: Call): Promise<readonly Located[]> {
   const all: Located[] = [];
@@ -210,8 +276,25 @@ function single({ scopes }: Call): MemoryScope {
   return scopes[0] ?? 'project';
 }
 
-function scopesOf(given: string | undefined): readonly MemoryScope[] {
-  if (given === undefined) return MEMORY_SCOPES;
+/** As other agents name it. */
+function typeOf(scope: MemoryScope): string {
+  return scope === 'user' ? 'user' : 'project';
+}
+
+async function sessionNamed(text: string, env: Environment): Promise<string> {
+  const { createTapes } = await import('../parts/tape/tapes.ts');
+  const tapes = createTapes({ home: crabHome(env), clock: systemClock, random: Math.random });
+  return (await tapes.meta(await tapes.find(text))).id;
+}
+
+/** What a session keeps for itself is looked at where the session is named, and then nothing else is. */
+function scopesOf(given: string | undefined, session: string | undefined): readonly MemoryScope[] {
+  if (session !== undefined) {
+    if (given === undefined || given === 'session') return ['session'];
+    throw usage(`--session and --scope ${given} exclude each other.`);
+  }
+  if (given === 'session') throw usage('--scope session needs a session.', 'Name it: --session 01K8…');
+  if (given === undefined) return MEMORY_SCOPES.filter((scope) => scope !== 'session');
   const scope = MEMORY_SCOPES.find((known) => known === given);
   if (scope !== undefined) return [scope];
   throw usage(`--scope ${given} is not known.`, `Use one of ${MEMORY_SCOPES.join(', ')}.`);
@@ -220,8 +303,10 @@ function scopesOf(given: string | undefined): readonly MemoryScope[] {
 const FLAGS = {
   scope: { type: 'string' },
   agent: { type: 'string' },
+  session: { type: 'string' },
   json: { type: 'boolean' },
   merge: { type: 'boolean' },
+  'dry-run': { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
 } as const;
 

@@ -1,17 +1,15 @@
 // Where memories lie, and who may change one at a time.
 
 import { existsSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
-import { CrabError } from '../core/errors.ts';
+import { basename, dirname, join, resolve } from 'node:path';
+import { ULID_PATTERN } from '../core/ids.ts';
 import { createMemories } from '../parts/memory/memories.ts';
-import type { Memories } from '../parts/memory/memory-tools.ts';
+import type { Memories } from '../parts/memory/scopes.ts';
 import { systemClock } from './clock.ts';
+import { lockFile } from './file-lock.ts';
 import { crabHome, type Environment } from './home.ts';
 
-const PATIENCE_MS = 10_000;
-const PAUSE_MS = 10;
-
-export function memoriesOf(env: Environment): Memories {
+export function memoriesOf(env: Environment, redact?: (text: string) => string): Memories {
   const folder = join(crabHome(env), 'memory');
   return createMemories({
     clock: systemClock,
@@ -19,8 +17,13 @@ export function memoriesOf(env: Environment): Memories {
       project === undefined
         ? join(folder, `${fileName(agent)}.crmem`)
         : join(folder, 'projects', fileName(project), `${fileName(agent)}.crmem`),
+    sessionPath: (session) =>
+      join(folder, 'sessions', `${ULID_PATTERN.test(session) ? session : fileName(session)}.crmem`),
     project: projectRoot,
-    lock,
+    // In the person's home folder this is where Crab keeps its own.
+    team: (root) => [join(root, '.crab', 'memory')].find((path) => path !== resolve(folder)),
+    lock: lockFile,
+    ...(redact !== undefined && { redact }),
   });
 }
 
@@ -45,24 +48,4 @@ function hash(text: string): string {
   let value = 0xcbf29ce484222325n;
   for (const byte of Buffer.from(text)) value = BigInt.asUintN(64, (value ^ BigInt(byte)) * 0x100000001b3n);
   return value.toString(16).padStart(16, '0');
-}
-
-async function lock(path: string): Promise<() => void> {
-  const [{ acquireLock, thisProcess }, { nodeSyncFs }] = await Promise.all([
-    import('../parts/tape/lock.ts'),
-    import('../parts/tape/sync-fs.ts'),
-  ]);
-  const { mkdirSync } = await import('node:fs');
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const until = systemClock.monotonic() + PATIENCE_MS;
-  for (;;) {
-    try {
-      const held = acquireLock(path, thisProcess(), nodeSyncFs);
-      return () => held.release();
-    } catch (error) {
-      const busy = error instanceof CrabError && error.code === 'session-held';
-      if (!busy || systemClock.monotonic() > until) throw error;
-      await systemClock.sleep(PAUSE_MS);
-    }
-  }
 }

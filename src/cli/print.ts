@@ -5,17 +5,15 @@ import { CrabError } from '../core/errors.ts';
 import { IDLE_TIMEOUT_MS } from '../core/limits.ts';
 import type { Prompt } from '../core/platform.ts';
 import { readPrompts } from '../faces/input-json.ts';
-import { createPlatform } from '../runtime/platform.ts';
 import { type Arguments, conflict, keyFileOf, numberOf } from './arguments.ts';
 import type { Attachment } from './attachments.ts';
 import type { Environment } from './home.ts';
-import { createHost } from './host.ts';
 import { readAll } from './piped-input.ts';
-import { asRecorded, trafficFor } from './record-flags.ts';
 import { openRequest } from './request.ts';
 import { loadSettings } from './settings.ts';
 import { stopOnSignals } from './signals.ts';
 import { sinkOf } from './sink.ts';
+import { openWorkplace } from './workplace.ts';
 
 export interface PrintInput {
   readonly args: Arguments;
@@ -35,43 +33,44 @@ export async function print({ args, words, env }: PrintInput): Promise<number> {
       throw new CrabError('usage', `--${flag} needs --output-format stream-json.`);
   const stderr = sinkOf(process.stderr, env);
   const warn = (text: string) => void stderr.write(`crab: ${text}\n`).catch(() => {});
-  const prompts = promptsOf(args, words, warn);
+  const prompts = forGuest(promptsOf(args, words, warn), args.value('guest'));
   const settings = await loadSettings({ args, env, warn });
-  const traffic = await trafficFor({ args, env, warn });
-  const host = createHost({ env, settings, keyFile: keyFileOf(args), traffic, warn });
-  const stop = stopOnSignals(() => host.killAll());
-  process.once('exit', () => host.killAll());
-  const platform = createPlatform(host);
+  keyFileOf(args);
+  const place = await openWorkplace({ args, env, settings, isInteractive: false, warn });
+  const stop = stopOnSignals(() => place.killAll());
+  process.once('exit', () => place.killAll());
   try {
-    const asking = openRequest({
-      args,
-      env,
-      settings,
-      files: host.files,
-      now: host.clock.now(),
-      canAsk: false,
-      warn,
-    });
-    host.prepare();
-    const open = await asRecorded(await asking, traffic, host.tapes, warn);
+    const asking =
+      place.request?.() ??
+      openRequest({
+        args,
+        env,
+        settings,
+        files: place.files,
+        now: place.clock.now(),
+        canAsk: false,
+        warn,
+      });
+    place.prepare();
+    const open = await place.recorded(await asking);
     return await runPrint({
-      platform,
+      platform: place.platform,
       open,
       prompts,
       format,
       stdout: sinkOf(process.stdout, env),
       stderr,
-      clock: host.clock,
+      clock: place.clock,
       uuid,
       signal: stop.signal,
       idleTimeoutMs: seconds === undefined ? IDLE_TIMEOUT_MS : seconds * 1000,
       verbose: args.has('verbose'),
       includePartial: args.has('include-partial-messages'),
       replayUser: args.has('replay-user-messages'),
+      isShared: place.follow !== undefined,
     });
   } finally {
-    await platform.close();
-    traffic?.close();
+    await place.close();
     stop.release();
   }
 }
@@ -100,6 +99,10 @@ function promptsOf(
       'With --input-format stream-json prompts come on standard input, not as arguments.',
     );
   return readPrompts(process.stdin);
+}
+
+async function* forGuest(prompts: AsyncIterable<Prompt>, guest: string | undefined): AsyncIterable<Prompt> {
+  for await (const prompt of prompts) yield guest === undefined ? prompt : { ...prompt, guest };
 }
 
 async function* onePrompt(

@@ -1,18 +1,19 @@
 // `crab` on a terminal: a conversation line by line. Line editing is Node's; what a line means is not its business.
 
 import { runRepl } from '../channels/repl/repl.ts';
-import { EXIT } from '../core/errors.ts';
-import { createPlatform } from '../runtime/platform.ts';
+import { CrabError, EXIT } from '../core/errors.ts';
+import { peersOf } from '../runtime/peers.ts';
 import { type Arguments, keyFileOf, withValue } from './arguments.ts';
 import { chooseSession } from './choose-session.ts';
-import type { Environment } from './home.ts';
-import { createHost } from './host.ts';
-import { asRecorded, trafficFor } from './record-flags.ts';
+import { crabHome, type Environment } from './home.ts';
+import { progressOn } from './progress.ts';
+import type { Project } from './project.ts';
 import { openRequest } from './request.ts';
 import { loadSettings } from './settings.ts';
 import { stopOnSignals } from './signals.ts';
 import { sinkOf } from './sink.ts';
 import { createTerminal } from './terminal-lines.ts';
+import { openWorkplace } from './workplace.ts';
 
 /** Exchanges with the model after which a person is asked whether to go on. */
 const TURNS_BEFORE_ASKING = 5;
@@ -27,51 +28,68 @@ export async function repl({
   const stderr = sinkOf(process.stderr, env);
   const warn = (text: string) => void stderr.write(`crab: ${text}\n`).catch(() => {});
   const settings = await loadSettings({ args, env, warn });
-  const traffic = await trafficFor({ args, env, warn });
-  const host = createHost({ env, settings, keyFile: keyFileOf(args), traffic, warn });
   const isInteractive = process.stdin.isTTY === true;
-  const stop = stopOnSignals(() => host.killAll(), 'leave-alone');
-  process.once('exit', () => host.killAll());
+  keyFileOf(args);
+  const place = await openWorkplace({ args, env, settings, isInteractive, warn });
+  const stop = stopOnSignals(() => place.killAll(), 'leave-alone');
+  process.once('exit', () => place.killAll());
   const terminal = createTerminal(isInteractive);
   const stdout = terminal.sink(sinkOf(process.stdout, env));
-  const platform = createPlatform(host);
+  const confirmTrust = async (project: Project) => {
+    const { askTrust } = await import('./trust-question.ts');
+    const { lines } = terminal;
+    return askTrust(project, { home: crabHome(env), lines, stdout, now: place.clock.now, warn });
+  };
   try {
-    const chosen =
-      args.value('resume') === '' ? await chooseSession(host.tapes, terminal.lines, stdout) : undefined;
+    const choose = async () => {
+      const { lines, onInterrupt } = terminal;
+      const tapes = await place.tapes();
+      const interrupt = new AbortController();
+      const release = onInterrupt(() => interrupt.abort(new CrabError('interrupted', 'Interrupted.')));
+      const signal = AbortSignal.any([interrupt.signal, stop.signal]);
+      try {
+        return await chooseSession({ tapes, lines, stdout, progress: progressOn(stderr), signal });
+      } finally {
+        release();
+      }
+    };
+    const chosen = args.value('resume') === '' ? await choose() : undefined;
     if (chosen === 'none') return EXIT.success;
-    const asked = await openRequest({
-      args: chosen === undefined ? args : withValue(args, 'resume', chosen.id),
-      env,
-      settings,
-      files: host.files,
-      now: host.clock.now(),
-      canAsk: isInteractive,
-      defaultTurns: TURNS_BEFORE_ASKING,
-      warn,
-    });
-    const open = await asRecorded(asked, traffic, host.tapes, warn);
+    const local = () =>
+      openRequest({
+        args: chosen === undefined ? args : withValue(args, 'resume', chosen.id),
+        env,
+        settings,
+        files: place.files,
+        now: place.clock.now(),
+        canAsk: isInteractive,
+        defaultTurns: TURNS_BEFORE_ASKING,
+        confirmTrust: isInteractive ? confirmTrust : undefined,
+        warn,
+      });
+    const open = await place.recorded(place.request?.() ?? (await local()));
     const { agent, mode } = open.declaration;
     const named = (mode === 'plan' ? agent.planModel : undefined) ?? agent.model ?? agent.defaults?.model;
-    const model = await host.models.resolve(named).then(
-      ({ info }) => `${info.provider}/${info.id}`,
-      () => undefined,
-    );
+    const model = await place.modelName(named);
     return await runRepl({
-      platform,
+      platform: place.platform,
       open,
       ...(model !== undefined && { model }),
+      ...(place.remote !== undefined && { remote: place.remote }),
+      agents: peersOf(open.declaration).map(({ name }) => name),
       lines: terminal.lines,
       isInteractive,
       stdout,
       stderr,
-      clock: host.clock,
+      clock: place.clock,
       onInterrupt: terminal.onInterrupt,
+      ...(place.onWakeup && { onWakeup: place.onWakeup }),
+      ...(place.follow && { follow: place.follow }),
       signal: stop.signal,
     });
   } finally {
     terminal.close();
-    await platform.close();
-    traffic?.close();
+    await place.close();
     stop.release();
   }
 }

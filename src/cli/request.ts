@@ -8,19 +8,23 @@ import { CrabError } from '../core/errors.ts';
 import type { Files } from '../core/host.ts';
 import { ULID_PATTERN } from '../core/ids.ts';
 import type { Effort } from '../core/model.ts';
-import { PERMISSION_MODES, type PermissionMode } from '../core/permission.ts';
 import type { OpenRequest } from '../core/platform.ts';
 import type { JsonSchema } from '../core/schema.ts';
 import type { Settings } from '../core/settings.ts';
 import { schemaFault } from '../engine/schema.ts';
-import { parseRules } from '../parts/permissions/rules.ts';
+import { asAgent } from '../policy/agents.ts';
 import { contextLimits } from '../policy/compaction.ts';
 import { describeSurroundings } from '../policy/environment.ts';
 import { readGitHead } from '../policy/git.ts';
 import { type Found, findInstructions } from '../policy/instructions.ts';
+import { findProfile } from '../runtime/peers.ts';
+import { agentsFor } from './agents.ts';
 import { type Arguments, conflict, numberOf } from './arguments.ts';
 import { fileText } from './file-text.ts';
 import { crabHome, type Environment, workingFolder } from './home.ts';
+import { policyOf } from './policy.ts';
+import type { Project } from './project.ts';
+import { sandboxPolicy } from './sandbox-policy.ts';
 
 export interface RequestOptions {
   readonly args: Arguments;
@@ -28,29 +32,34 @@ export interface RequestOptions {
   readonly settings: Settings;
   readonly files: Files;
   readonly now: number;
+  /** Absolute; in place of the working folder. */
+  readonly cwd?: string;
   /** Whether somebody can answer questions. */
   readonly canAsk: boolean;
   /** Exchanges allowed where no flag says otherwise. */
   readonly defaultTurns?: number;
+  /** Asks whether a project's own settings may be obeyed; undefined leaves it open. */
+  readonly confirmTrust?: ((project: Project) => Promise<boolean | undefined>) | undefined;
   warn(text: string): void;
 }
 
 export async function openRequest(options: RequestOptions): Promise<OpenRequest> {
   const { args } = options;
-  const cwd = workingFolder();
+  const cwd = options.cwd ?? workingFolder();
   const session = sessionChoice(args);
   const name = args.value('name');
+  const declaration = await declare(options, cwd);
   return {
-    agent: DEFAULT_AGENT,
+    agent: declaration.agent.name,
     cwd,
     session,
     ...(name !== undefined && { name }),
-    declaration: await declare(options, cwd),
+    declaration,
     commands: [],
   };
 }
 
-function sessionChoice(args: Arguments): SessionChoice {
+export function sessionChoice(args: Arguments): SessionChoice {
   conflict(args, ['continue', 'resume', 'session', 'session-id', 'no-session']);
   const fork = args.has('fork') && { fork: true };
   if (fork && !args.has('continue') && !args.has('resume') && !args.has('session'))
@@ -74,25 +83,36 @@ function sessionChoice(args: Arguments): SessionChoice {
 }
 
 async function declare(options: RequestOptions, cwd: string): Promise<Declaration> {
-  const { args, canAsk } = options;
-  const directories = await extraDirectories(args);
+  const { args, env, settings, canAsk, warn } = options;
+  const policy = await policyOf({ args, env, settings, cwd, confirm: options.confirmTrust, warn });
+  const directories = [...(await extraDirectories(args)), ...policy.directories];
   const tools = args.values('tools').flatMap((names) => names.split(/[\s,]+/).filter((name) => name !== ''));
   const outputSchema = await schemaOf(args);
-  const [instructions, limits] = [await instruct(options, cwd, directories), limitsOf(options)];
-  return {
+  const trusted = policy.project.trusted === true;
+  const [written, limits] = [await instruct(options, cwd, directories), limitsOf(options)];
+  const instructions = await withMemory(written, options, { cwd, trusted });
+  const agents = await agentsFor({ env, cwd, project: policy.project, warn });
+  const declaration: Declaration = {
     agent: { ...agentOf(options), ...(args.has('tools') && { tools }) },
-    mode: permissionMode(args),
-    rules: [
-      ...parseRules(args.values('allowedTools'), 'allow', '--allowedTools'),
-      ...parseRules(args.values('disallowedTools'), 'deny', '--disallowedTools'),
-    ],
+    ...(args.has('tools') && { onlyTools: tools }),
+    ...(agents.length > 0 && { agents }),
+    mode: policy.mode,
+    rules: policy.rules,
     directories,
+    sandbox: sandboxPolicy(options),
     withoutTools: [],
     limits,
     instructions,
+    ...(trusted && { trusted }),
     canAsk,
     ...(outputSchema !== undefined && { outputSchema }),
   };
+  const name = args.value('agent') ?? DEFAULT_AGENT;
+  const isOwn = agents.some(({ agent }) => agent.name === name);
+  if (name === DEFAULT_AGENT && !isOwn) return declaration;
+  const profile = findProfile(declaration, name);
+  for (const note of profile.notes ?? []) warn(`${profile.agent.name}: ${note}`);
+  return asAgent(declaration, profile);
 }
 
 /** What a flag says is chosen; what the settings say holds where the session says nothing else. */
@@ -121,11 +141,8 @@ function agentOf({ args, settings }: RequestOptions): Agent {
   };
 }
 
-function permissionMode(args: Arguments): PermissionMode {
-  conflict(args, ['permission-mode', 'dangerously-skip-permissions']);
-  if (args.has('dangerously-skip-permissions')) return 'bypassPermissions';
-  return PERMISSION_MODES.find((mode) => mode === args.value('permission-mode')) ?? 'default';
-}
+/** Exchanges of a task that is given to another agent. */
+const DELEGATED_TURNS = 100;
 
 function limitsOf({ args, settings, defaultTurns }: RequestOptions): Declaration['limits'] {
   const turns = numberOf(args, 'max-turns', { least: 1, integer: true }) ?? defaultTurns;
@@ -133,6 +150,7 @@ function limitsOf({ args, settings, defaultTurns }: RequestOptions): Declaration
   const maxTokens = numberOf(args, 'max-output-tokens', { least: 1, integer: true }) ?? settings.maxTokens;
   return {
     ...(turns !== undefined && { turns }),
+    delegatedTurns: numberOf(args, 'max-turns', { least: 1, integer: true }) ?? DELEGATED_TURNS,
     budget: { ...settings.budget, ...(runUsd !== undefined && { runUsd }) },
     ...(maxTokens !== undefined && { maxTokens }),
     context: contextLimits({
@@ -196,6 +214,17 @@ async function instruct(
     files: found.files,
     environment: describeSurroundings({ cwd, platform: process.platform, now, git, directories }),
   };
+}
+
+async function withMemory(
+  written: Declaration['instructions'],
+  { args, env, settings, now }: RequestOptions,
+  where: { readonly cwd: string; readonly trusted: boolean },
+): Promise<Declaration['instructions']> {
+  if (settings.policy.memoryPrompt !== true) return written;
+  const { memoryPrompt } = await import('./memory-prompt.ts');
+  const list = await memoryPrompt({ env, now, agent: args.value('agent') ?? DEFAULT_AGENT, ...where });
+  return list === undefined ? written : { ...written, append: [...written.append, list] };
 }
 
 const NO_FILES: Found = { append: [], files: [], skipped: [] };

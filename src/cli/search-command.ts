@@ -7,6 +7,7 @@ import { MAX_HITS, MAX_WINDOW, type SearchFilters, SPOKEN_ROLES } from '../core/
 import { paintFor } from '../faces/paint.ts';
 import { OpenSearch } from '../parts/search/open-search.ts';
 import { type Environment, workingFolder } from './home.ts';
+import { progressOn } from './progress.ts';
 import { searchOptions } from './search.ts';
 import { replyText } from './search-text.ts';
 import { stopOnSignals } from './signals.ts';
@@ -82,11 +83,12 @@ export async function searchCommand(argv: readonly string[], env: Environment): 
 }
 
 async function rebuild(search: OpenSearch, stdout: Sink, stderr: Sink, signal: AbortSignal): Promise<number> {
-  const tell = (left: number) => {
-    if (stderr.isTerminal) void stderr.write(`\r${left} sessions to read \u001b[K`).catch(() => {});
-  };
-  const { files, pending } = await search.rebuild(tell, signal);
-  if (stderr.isTerminal) await stderr.write('\r\u001b[K');
+  const progress = progressOn(stderr);
+  const { files, pending } = await search.rebuild(
+    (left) => progress.tell(`${left} sessions to read`),
+    signal,
+  );
+  await progress.over();
   signal.throwIfAborted();
   const left = pending > 0 ? `; ${pending} could not be read` : '';
   await stdout.write(`Indexed ${files - pending} of ${files} sessions${left}.\n`);

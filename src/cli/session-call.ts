@@ -1,16 +1,18 @@
 // What every `crab session` command is given, and how what a person names is found.
 
 import { resolve } from 'node:path';
-import { parseArgs } from 'node:util';
-import { CrabError, messageOf } from '../core/errors.ts';
+import { CrabError } from '../core/errors.ts';
 import type { Tapes } from '../core/tape.ts';
 import type { Environment } from './home.ts';
+import type { Progress } from './progress.ts';
+import { subcommandArguments, subcommandUsage } from './subcommand.ts';
 
 const OPTIONS = {
   json: { type: 'boolean' },
   all: { type: 'boolean' },
   trash: { type: 'boolean' },
   agent: { type: 'string' },
+  folder: { type: 'string' },
   limit: { type: 'string' },
   offset: { type: 'string' },
   name: { type: 'string' },
@@ -19,6 +21,12 @@ const OPTIONS = {
   output: { type: 'string', short: 'o' },
   'with-secrets': { type: 'boolean' },
   from: { type: 'string' },
+  force: { type: 'boolean' },
+  'no-messages': { type: 'boolean' },
+  model: { type: 'string' },
+  effort: { type: 'string' },
+  'permission-mode': { type: 'string' },
+  'append-system-prompt': { type: 'string', multiple: true },
   help: { type: 'boolean', short: 'h' },
 } as const;
 
@@ -29,6 +37,7 @@ export interface SessionCall {
   readonly flags: SessionFlags;
   readonly tapes: Tapes;
   readonly env: Environment;
+  readonly progress: Progress;
   print(text: string): Promise<void>;
   printJson(value: unknown): Promise<void>;
   warn(text: string): Promise<void>;
@@ -69,14 +78,10 @@ export function numberOf(given: string | undefined, flag: string): number | unde
   throw usage(`${flag} ${given} is no number.`);
 }
 
-export function usage(message: string, hint = 'Run `crab session --help`.'): CrabError {
-  return new CrabError('usage', message, { hint });
+export function usage(message: string, hint?: string): CrabError {
+  return subcommandUsage('session', message, hint);
 }
 
 export function parseSession(argv: readonly string[]) {
-  try {
-    return parseArgs({ args: [...argv], allowPositionals: true, options: OPTIONS });
-  } catch (cause) {
-    throw usage(messageOf(cause));
-  }
+  return subcommandArguments('session', argv, OPTIONS);
 }

@@ -1,11 +1,12 @@
 // `crab session`: what a person does with sessions beside talking in them. Each command is loaded when it is given.
 
-import { EXIT } from '../core/errors.ts';
 import { createTapes } from '../parts/tape/tapes.ts';
 import { systemClock } from './clock.ts';
 import { crabHome, type Environment } from './home.ts';
-import { parseSession, type SessionRun, usage } from './session-call.ts';
+import { progressOn } from './progress.ts';
+import { parseSession, type SessionRun } from './session-call.ts';
 import { sinkOf } from './sink.ts';
+import { chosenCommand } from './subcommand.ts';
 
 const HELP = `Usage: crab session COMMAND
 
@@ -24,6 +25,9 @@ const HELP = `Usage: crab session COMMAND
   export [SESSION]              a page (html), markdown, jsonl, or the files of pi and claude
   import FILE|DIR...            sessions of pi, Claude Code, Codex, plain chat logs, or Crab's own
 
+  template save NAME [SESSION [ENTRY]]    keep it, up to ENTRY, to begin others with: crab --template NAME
+  template list|show|delete|restore       what is kept so
+
   verify [SESSION...]           check every line of these sessions, or of all
   repair SESSION                write what is good into a sound file; the damaged one is kept beside it
 
@@ -32,6 +36,7 @@ const HELP = `Usage: crab session COMMAND
 
   --json              list, show, tree, fork, clone, import, verify, repair: JSON
   --all               list: of every folder; tree: bookkeeping, too
+  --folder DIR        list: of this folder
   --trash             list: what was deleted
   --agent NAME        list: of this agent
   --limit N           list: sessions, show: messages (default 20), tree: entries
@@ -42,6 +47,9 @@ const HELP = `Usage: crab session COMMAND
   --with-secrets      export: leave what looks like a key as it is
   --from KIND         import: tape (Crab and pi), claude, codex or chat; else by what stands in it
   --summary TEXT      move: what the model is told of the way that is left
+  --no-messages       template save: only how it begins, and nothing that was said
+  --model, --effort, --permission-mode, --append-system-prompt    template save: how it begins
+  --force             template save: in place of the one of that name
 `;
 
 const COMMANDS: Readonly<Record<string, () => Promise<SessionRun>>> = {
@@ -58,25 +66,24 @@ const COMMANDS: Readonly<Record<string, () => Promise<SessionRun>>> = {
   import: async () => (await import('./session-import.ts')).importSessions,
   verify: async () => (await import('./session-check.ts')).verifySessions,
   repair: async () => (await import('./session-check.ts')).repairSession,
+  template: async () => (await import('./session-template.ts')).templateCommand,
   restore: async () => (await import('./session-change.ts')).restoreSessions,
 };
 
 /** Returns the exit status. */
 export async function sessionCommand(argv: readonly string[], env: Environment): Promise<number> {
-  const { values, positionals } = parseSession(argv);
+  const asked = parseSession(argv);
+  const { values } = asked;
   const stdout = sinkOf(process.stdout, env);
   const stderr = sinkOf(process.stderr, env);
-  const [command, ...words] = positionals;
-  if (command === undefined || values.help === true) {
-    await stdout.write(HELP);
-    return values.help === true ? EXIT.success : EXIT.usage;
-  }
-  const load = Object.hasOwn(COMMANDS, command) ? COMMANDS[command] : undefined;
-  if (load === undefined)
-    throw usage(
-      `There is no \`crab session ${command}\`.`,
-      'Run `crab session --help`; for a prompt that begins so, use `crab -p`.',
-    );
+  const hint = 'Run `crab session --help`; for a prompt that begins so, use `crab -p`.';
+  const chosen = await chosenCommand(
+    { name: 'session', commands: COMMANDS, help: HELP, hint },
+    asked,
+    stdout,
+  );
+  if (typeof chosen === 'number') return chosen;
+  const { run: load, words } = chosen;
   const tapes = createTapes({ home: crabHome(env), clock: systemClock, random: Math.random });
   const run = await load();
   return await run({
@@ -84,6 +91,7 @@ export async function sessionCommand(argv: readonly string[], env: Environment):
     flags: values,
     tapes,
     env,
+    progress: progressOn(stderr),
     print: (text) => stdout.write(text),
     printJson: (value) => stdout.write(`${JSON.stringify(value, null, 2)}\n`),
     warn: (text) => stderr.write(`crab: ${text}\n`),

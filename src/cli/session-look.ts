@@ -1,14 +1,17 @@
 // `crab session list`, `show` and `tree`: nothing here changes anything, so a session that somebody has open can be
 // looked at, too.
 
+import { existsSync, realpathSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { EXIT } from '../core/errors.ts';
 import { type Message, messageText, toolCalls } from '../core/message.ts';
-import type { SessionMeta, TapeReader } from '../core/tape.ts';
+import type { ListWatch, SessionMeta, TapeReader } from '../core/tape.ts';
 import { count } from '../faces/amounts.ts';
 import { visible, visibleLine } from '../faces/visible.ts';
 import { treeRows } from '../parts/tape/tree-rows.ts';
 import { drawTree } from '../runtime/draw-tree.ts';
-import { locate, numberOf, type SessionCall, wordsOf } from './session-call.ts';
+import { locate, numberOf, type SessionCall, usage, wordsOf } from './session-call.ts';
+import { stopOnSignals } from './signals.ts';
 
 const MESSAGES_SHOWN = 20;
 
@@ -17,17 +20,43 @@ export async function listSessions(call: SessionCall): Promise<number> {
   const { flags, tapes } = call;
   const limit = numberOf(flags.limit, '--limit');
   const offset = numberOf(flags.offset, '--offset');
-  const sessions = await tapes.list({
-    ...(flags.all !== true && flags.trash !== true && { cwd: process.cwd() }),
-    ...(flags.agent !== undefined && { agent: flags.agent }),
-    ...(limit !== undefined && { limit }),
-    ...(offset !== undefined && { offset }),
-    ...(flags.trash === true && { discarded: true }),
-  });
+  if (flags.folder !== undefined && flags.all === true) throw usage('--folder and --all exclude each other.');
+  const isEverywhere = flags.folder === undefined && (flags.all === true || flags.trash === true);
+  const sessions = await watched(call, (watch) =>
+    tapes.list(
+      {
+        ...(!isEverywhere && { cwd: folderOf(flags.folder) }),
+        ...(flags.agent !== undefined && { agent: flags.agent }),
+        ...(limit !== undefined && { limit }),
+        ...(offset !== undefined && { offset }),
+        ...(flags.trash === true && { discarded: true }),
+      },
+      watch,
+    ),
+  );
   if (flags.json === true) await call.printJson(sessions.map(plainMeta));
   else if (sessions.length === 0) await call.print('There is no session here.\n');
   else await call.print(sessions.map((meta) => `${rowOf(meta, flags.all === true)}\n`).join(''));
   return EXIT.success;
+}
+
+/** Tells how far it has come, and ends with Ctrl-C. */
+async function watched<T>({ progress }: SessionCall, work: (watch: ListWatch) => Promise<T>): Promise<T> {
+  const stop = stopOnSignals(() => {});
+  try {
+    const onProgress = (read: number, all: number) => progress.tell(`${read} of ${all} sessions`);
+    return await work({ onProgress, signal: stop.signal });
+  } finally {
+    await progress.over();
+    stop.release();
+  }
+}
+
+/** Sessions keep the name of their folder without links, as the system tells it; one that is gone has no other. */
+function folderOf(given: string | undefined): string {
+  if (given === undefined) return process.cwd();
+  const path = resolve(given);
+  return existsSync(path) ? realpathSync(path) : path;
 }
 
 export async function showSession(call: SessionCall): Promise<number> {

@@ -17,7 +17,7 @@ import { type Delivery, jsonDelivery } from './delivery.ts';
 import type { Finding } from './history-check.ts';
 import { type ChooseReply, createRespond } from './respond.ts';
 import type { Scenario } from './scenario.ts';
-import { send } from './send.ts';
+import { type OnWrite, send } from './send.ts';
 import type { WireName } from './wire.ts';
 
 export interface FakeProviderOptions {
@@ -34,6 +34,8 @@ export interface FakeProviderOptions {
   readonly keepBodies?: boolean;
   /** Called when the answer is decided, before it is sent. */
   readonly onRequest?: (request: RequestRecord) => void;
+  /** Called with each write of a stream but the last; the next one waits for what it returns. */
+  readonly onWrite?: OnWrite;
 }
 
 /** Times are milliseconds of the machine's monotonic clock, the same in every process. */
@@ -123,7 +125,7 @@ export async function startFakeProvider(options: FakeProviderOptions): Promise<F
     if (wire) violations.push(...findings.map((found) => ({ ...found, wire, request: requests.length })));
     requests.push(record);
     options.onRequest?.(record);
-    if (await send(response, delivery)) record.finishedMs = monotonicMs();
+    if (await send(response, delivery, options.onWrite)) record.finishedMs = monotonicMs();
   };
 
   const answer: RequestListener = (request, response) => {

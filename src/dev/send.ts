@@ -4,8 +4,14 @@
 import type { ServerResponse } from 'node:http';
 import type { Delivery, Headers, Repeated } from './delivery.ts';
 
+export type OnWrite = (bytes: Uint8Array) => Promise<void> | undefined;
+
 /** Resolves to true when the last byte was given to the kernel, to false if that is not going to happen. */
-export async function send(response: ServerResponse, delivery: Delivery): Promise<boolean> {
+export async function send(
+  response: ServerResponse,
+  delivery: Delivery,
+  onWrite: OnWrite = () => undefined,
+): Promise<boolean> {
   const { socket } = response;
   if (delivery.kind === 'reset') {
     socket?.resetAndDestroy();
@@ -23,6 +29,8 @@ export async function send(response: ServerResponse, delivery: Delivery): Promis
   for (const bytes of writes.slice(0, -1)) {
     response.write(bytes);
     await pause(response, delayMs);
+    const held = onWrite(bytes);
+    if (held !== undefined) await Promise.race([held, closed(response)]);
     if (response.destroyed) return false;
   }
   if (ending === 'end') return finish(response, last);
@@ -58,6 +66,13 @@ function drained(response: ServerResponse): Promise<void> {
       resolve();
     };
     response.once('drain', done).once('close', done);
+  });
+}
+
+function closed(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    if (response.destroyed) resolve();
+    else response.once('close', resolve);
   });
 }
 

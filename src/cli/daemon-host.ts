@@ -1,0 +1,104 @@
+// What the daemon answers with under one state of the settings: the same host, declaration and rules that a command line
+// would have in the folder of the conversation, with nobody's flags.
+
+import { statSync } from 'node:fs';
+import { isAbsolute } from 'node:path';
+import { DEFAULT_AGENT } from '../core/agent.ts';
+import type { Address } from '../core/conversation.ts';
+import { CrabError } from '../core/errors.ts';
+import type { OpenRequest } from '../core/platform.ts';
+import type { DaemonSettings } from '../core/settings.ts';
+import type { Tapes } from '../core/tape.ts';
+import { createAgentStore } from '../hosts/daemon/agent-store.ts';
+import type { Setup } from '../hosts/daemon/daemon.ts';
+import { type AgentBus, tellDone } from '../hosts/daemon/fire.ts';
+import type { Wakeups } from '../parts/schedule/wakeups.ts';
+import { RequestFailure } from '../protocol/failure.ts';
+import type { RuntimeHost } from '../runtime/host.ts';
+import { createPlatform } from '../runtime/platform.ts';
+import { agentFiles } from './agent-store.ts';
+import { type Arguments, readArguments } from './arguments.ts';
+import { basisOf } from './basis.ts';
+import { consolidating } from './consolidation.ts';
+import { configText } from './daemon-config.ts';
+import { type Environment, homeFolder } from './home.ts';
+import { createHost, type LocalHost } from './host.ts';
+import { openRequest } from './request.ts';
+import { loadSettings } from './settings.ts';
+
+export interface DaemonHost extends Setup {
+  readonly host: LocalHost;
+  readonly daemon: DaemonSettings | undefined;
+}
+
+export interface DaemonHostOptions {
+  readonly wakeups: Wakeups;
+  readonly bus: AgentBus;
+  /** As in `HostOptions`. */
+  readonly overheard: NonNullable<RuntimeHost['overheard']>;
+  warn(text: string): void;
+}
+
+/** Throws `CrabError settings-invalid`. */
+export async function daemonHost(
+  env: Environment,
+  { wakeups, bus, overheard, warn }: DaemonHostOptions,
+): Promise<DaemonHost> {
+  // Before the file is read: one that is changed in between is not what clients have.
+  const basis = basisOf(env);
+  const args = readArguments([]);
+  const own = await loadSettings({ args, env, warn });
+  // Nobody may be there to see what a command does: without a word of the person's none runs outside a sandbox.
+  const settings = { ...own, sandbox: { ...own.sandbox, mode: own.sandbox?.mode ?? 'required' } } as const;
+  const host = createHost({ env, settings, wakeups, events: bus, delegated: tellDone(bus), overheard, warn });
+  const definitions = agentFiles(env);
+  return {
+    host,
+    basis,
+    daemon: settings.daemon,
+    platform: consolidating(createPlatform(host), { host, settings, endsWithClose: false, warn }),
+    agents: createAgentStore({
+      ...definitions,
+      redact: host.redact ?? String,
+    }),
+    async declare(address: Address, given?: string): Promise<OpenRequest> {
+      if (address.agent === '') throw new RequestFailure(400, 'The message names no agent.');
+      const cwd = given ?? (await folderOf(host.tapes, address)) ?? homeFolder(env);
+      checkFolder(cwd);
+      const { files, clock } = host;
+      const request = await openRequest({
+        args: argumentsFor(address.agent),
+        env,
+        settings,
+        files,
+        now: clock.now(),
+        cwd,
+        canAsk: true,
+        warn,
+      });
+      return { ...request, ...address, session: { kind: 'head' } };
+    },
+    config: () => configText(env),
+  };
+}
+
+/** That of the session which the conversation is at, if it has one: it goes on where it was. */
+async function folderOf(tapes: Tapes, address: Address): Promise<string | undefined> {
+  // A new conversation gets its sender when it is opened.
+  if (address.sender === '') return undefined;
+  const id = await tapes.head(address);
+  const path = id === undefined ? undefined : await tapes.find(id).catch(() => undefined);
+  return path === undefined ? undefined : (await tapes.meta(path)).cwd;
+}
+
+function checkFolder(cwd: string): void {
+  const hint = 'Name a folder of the machine that the daemon runs on, by its absolute path.';
+  if (!isAbsolute(cwd)) throw new CrabError('cwd-missing', `The path ${cwd} is not absolute.`, { hint });
+  if (statSync(cwd, { throwIfNoEntry: false })?.isDirectory() !== true)
+    throw new CrabError('cwd-missing', `${cwd} is not a folder there.`, { hint });
+}
+
+/** What a command line of that agent would say. */
+function argumentsFor(agent: string): Arguments {
+  return readArguments(agent === DEFAULT_AGENT ? [] : [`--agent=${agent}`]);
+}
