@@ -7,6 +7,7 @@ import type { Address } from '../../src/core/conversation.ts';
 import type { Event, RunEnd } from '../../src/core/event.ts';
 import { messageText } from '../../src/core/message.ts';
 import type { Platform } from '../../src/core/platform.ts';
+import { SANDBOX_OFF } from '../../src/core/sandbox.ts';
 import { type RequestRecord, startFakeProvider } from '../../src/dev/fake-provider.ts';
 import type { Step } from '../../src/dev/history-check.ts';
 import type { Reply } from '../../src/dev/scenario.ts';
@@ -70,6 +71,7 @@ const DECLARATION = {
   limits: { turns: 12 },
   instructions: { given: false, append: [], files: [], environment: [] },
   canAsk: false,
+  sandbox: SANDBOX_OFF,
 } as const;
 
 const OPENING = { agent: 'crab', declaration: DECLARATION, commands: [] } as const;

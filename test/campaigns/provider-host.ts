@@ -16,6 +16,7 @@ import { createCredentials } from '../../src/parts/auth/credentials.ts';
 import { createLocalFiles } from '../../src/parts/files/local-files.ts';
 import { createScratch } from '../../src/parts/files/scratch.ts';
 import { createModels } from '../../src/parts/llm/models.ts';
+import { createJobs } from '../../src/parts/process/jobs.ts';
 import { createMemoryTapes, createTapes } from '../../src/parts/tape/tapes.ts';
 import { createLedger } from '../../src/parts/usage/ledger.ts';
 import type { RuntimeHost } from '../../src/runtime/host.ts';
@@ -55,8 +56,8 @@ const LIMITS = {
   headersMs: 1500,
   firstByteMs: 1500,
   stallMs: 1500,
-  firstContentMs: 2000,
-  contentMs: 2000,
+  firstContentMs: 3000,
+  contentMs: 3000,
   maxBytes: 24 * 1024 * 1024,
 };
 
@@ -89,11 +90,22 @@ export function campaignHost(options: HostOptions): CampaignHost {
     exec: async () => {
       throw new Error('no command is run here');
     },
+    open: async () => {
+      throw new Error('no program is opened here');
+    },
+    jobs: (folder) => createJobs({ clock, folder }),
+    confine: async () => {
+      throw new Error('nothing is confined here');
+    },
     sweep: async () => {},
     scratch: createScratch(home),
     homeFolder: undefined,
-    memories: () => {
-      throw new Error('nothing is remembered here');
+    memories: {
+      of: () => {
+        throw new Error('nothing is remembered here');
+      },
+      teamFolder: () => undefined,
+      consolidations: () => Promise.reject(new Error('nothing is remembered here')),
     },
     extensions: [extension],
     ran,

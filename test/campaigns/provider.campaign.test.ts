@@ -131,12 +131,12 @@ const PLANTS: Readonly<Record<string, readonly [plant: Plant, found: RegExp]>> =
     /ran 2 times/,
   ],
   'cancelling is not heard': [
-    answering((stream, request) => stream(request, AbortSignal.timeout(8000))),
+    answering((stream, request) => stream(request, AbortSignal.timeout(15_000))),
     /ms after it was cancelled/,
   ],
   'a timer is left over': [
     answering((stream, ...asked) => {
-      setTimeout(() => {}, 5000);
+      setTimeout(() => {}, 20_000);
       return stream(...asked);
     }),
     /Timeout are left over/,
@@ -168,7 +168,7 @@ for (const [name, [plant, found]] of Object.entries(PLANTS)) {
       seed: 7,
       plant,
       until: found,
-      turnLimitMs: 5000,
+      turnLimitMs: 10_000,
     });
     const said = problems.map(({ says }) => says);
     assert.ok(

@@ -45,7 +45,6 @@ export async function setting(
   const base = ({ env: more, ...options }: Options) => ({
     cwd: workspace.path,
     home: workspace.home,
-    timeoutMs: 20_000,
     ...options,
     env: { ...env, ...more },
   });

@@ -27,6 +27,13 @@ const ROWS: readonly Row[] = [
   ['a missing field', [call('read', {})], /path/],
   ['a field of another type', [call('read', { path: ['a.txt'] })], /path/],
   ['a field that does not exist', [call('read', { path: 'a.txt', colour: 'red' })], /colour|one/],
+  [
+    'a tool that was never sent, with a field that it does not have',
+    [call('cron_create', { schedule: '0 9 * * *', prompt: 'x', colour: 1 })],
+    /colour is not a known property\. It takes: schedule, .*\ncron_create: Schedules.*\n\{"type":"object"/s,
+  ],
+  ['a name that no provider lets through', [call('fs.read', { path: 'a.tx' })], /does not exist.*a\.txt/],
+  ['a name in other letters', [call('READ_FILE', { path: 'a.tx' })], /does not exist.*a\.txt/],
   ['a file that does not exist', [call('read', { path: 'a.tx' })], /does not exist.*a\.txt/],
   ['a folder', [call('read', { path: '.' })], /folder/],
   [
@@ -36,7 +43,7 @@ const ROWS: readonly Row[] = [
   ],
   ['text to replace that is there twice', [READ_IT, edit('two', 'three')], /2|twice/],
   ['a path with a NUL byte', [call('read', { path: 'a\0b' })], /NUL/],
-  ['a name of a thousand letters', [call('read', { path: 'x'.repeat(1000) })], /too long/],
+  ['a name of a thousand letters', [call('read', { path: 'x'.repeat(1000) })], /at most 255 bytes/],
 ];
 
 test('a call that cannot be carried out is told to the model and changes nothing', async (t) => {

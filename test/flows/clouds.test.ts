@@ -6,10 +6,10 @@ import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { basename } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { EventStreamCodec } from '@smithy/eventstream-codec';
+import { chunkName } from '../support/chunks.ts';
 import { needs, runCrab } from '../support/crab.ts';
 import { fakeProvider } from '../support/fake-provider.ts';
 import { tempWorkspace, type Workspace } from '../support/workspace.ts';
@@ -247,9 +247,9 @@ const HOOK = `process.on('exit', () => require('node:fs').writeFileSync(process.
 
 /** The files of the build that hold a library, by words that only it has. */
 function chunksWith(words: string): readonly string[] {
-  return readdirSync(DIST).filter(
-    (file) => file.endsWith('.js') && readFileSync(DIST + file, 'utf8').includes(words),
-  );
+  return readdirSync(DIST)
+    .filter((file) => file.endsWith('.js') && readFileSync(DIST + file, 'utf8').includes(words))
+    .map(chunkName);
 }
 
 test('the libraries of clouds are loaded by those who need them alone', {
@@ -298,7 +298,7 @@ test('the libraries of clouds are loaded by those who need them alone', {
         NODE_OPTIONS: `--require ${work.file('hook.cjs')}`,
       });
       assert.deepEqual([exit.code, exit.stdout], [0, 'Hello.\n'], exit.stderr);
-      const files = new Set((await work.read('loaded')).split('\n').map((path) => basename(path)));
+      const files = new Set((await work.read('loaded')).split('\n').map(chunkName));
       assert.ok(files.has('models.js'), [...files].join());
       const holds = (chunks: readonly string[]) => chunks.some((file) => files.has(file));
       assert.deepEqual(

@@ -181,3 +181,34 @@ test('an archive is found by recall', async () => {
   const found = await at.run(['memory', 'search', 'recursive descent']);
   assert.match(found.stdout, /Fix the parser/);
 });
+
+test('old results stand in a line each, where the person wants to pay for that', async () => {
+  const long = Array.from({ length: 2000 }, (_, line) => `let x${line} = ${line};`).join('\n');
+  const look = { calls: [{ name: 'read', input: { path: 'parser.ts' } }] };
+  const talk: Scenario = {
+    scripts: [
+      { when: '<result number', replies: [{ text: '1. parser.ts: 2000 variables, x0 to x1999' }] },
+      {
+        replies: [
+          look,
+          { text: 'Read.', usage: { input: 72_000, output: 10 } },
+          { text: 'On.', usage: { input: 78_000, output: 10 } },
+          { text: 'And on.', usage: { input: 40_000, output: 10 } },
+          { text: 'End.', usage: { input: 40_000, output: 10 } },
+        ],
+      },
+    ],
+  };
+  await using at = await journey('anthropic', { script: talk, files: { 'parser.ts': long } });
+  await mkdir(join(at.work.home, '.crab'), { recursive: true });
+  const toml = `[models."${MODELS.anthropic}"]\ncontext_window = 100_000\n[policy]\ntell_results = true\n`;
+  await writeFile(join(at.work.home, '.crab/config.toml'), toml);
+  for (const prompt of [['read it'], ['-c', 'on'], ['-c', 'more'], ['-c', 'and more']])
+    assert.equal((await at.run(['-p', '--no-auto-compact', ...prompt])).code, 0);
+  const about = at.asked().filter(({ messages }) => JSON.stringify(messages).includes('<result number'));
+  assert.equal(about.length, 1, 'each is asked about once');
+  assert.match(
+    JSON.stringify(at.asked().at(-1)?.messages),
+    /\[Old tool result content cleared\] parser\.ts: 2000 variables, x0 to x1999/,
+  );
+});

@@ -172,8 +172,8 @@ onEachWire(
     await using at = await journey(wire, { script: STALLING });
     await using crab = await startStory(at);
     await answering(at);
-    const words = heard(linesSoFar(crab));
     await killed(crab);
+    const words = heard(linesSoFar(crab));
     const again = await at.run(['-p', 'go on', '--continue']);
     assert.deepEqual({ code: again.code, stdout: again.stdout }, { code: 0, stdout: 'Where was I?\n' });
     assert.equal(again.stderr, '! The last answer was interrupted; the text that had arrived is kept.\n');
@@ -204,7 +204,7 @@ onEachWire(
     await crab.waitFor('"tool_name":"bash"');
     await eventually('a nap', async () => (await processesWith(nap)).length > 0);
     await killed(crab);
-    for (const pid of await processesWith(nap)) process.kill(pid, 'SIGKILL');
+    await eventually('no nap', async () => (await processesWith(nap)).length === 0);
     const again = await at.run(['-p', 'go on', '--continue']);
     assert.deepEqual(again, { code: 0, signal: null, stdout: 'Enough.\n', stderr: '' });
     assert.deepEqual(at.asked().at(-1)?.messages, [

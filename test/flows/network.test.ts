@@ -3,10 +3,10 @@
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { basename } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Reply } from '../../src/dev/scenario.ts';
 import { type Authority, authority } from '../support/authority.ts';
+import { chunkName } from '../support/chunks.ts';
 import { needs } from '../support/crab.ts';
 import { type Journey, journey, linesOf } from '../support/journey.ts';
 import { httpProxy, relay, socksProxy, tlsFront } from '../support/relays.ts';
@@ -164,7 +164,7 @@ async function loadedBy(at: Journey, env: Readonly<Record<string, string>>): Pro
   const write = `require('fs').writeFileSync(${JSON.stringify(list)}, JSON.stringify(Object.keys(require.cache)))`;
   await at.work.write('hook.cjs', `process.on('exit', () => ${write});\n`);
   assert.deepEqual(await at.run(['hi'], { env: { NODE_OPTIONS: `--require=${hook}`, ...env } }), HERE);
-  return JSON.parse(readFileSync(list, 'utf8')).map((path: string) => basename(path));
+  return JSON.parse(readFileSync(list, 'utf8')).map(chunkName);
 }
 
 const ROADS = ['https.js', 'proxy-route.js', 'proxied.js', 'certificates.js', 'decompress.js'];

@@ -79,6 +79,9 @@ type Deed = keyof typeof DEEDS;
 
 const READS: readonly Deed[] = ['read a file', 'run a command that reads'];
 
+/** No mode lifts the sandbox: only `--sandbox off` does. */
+const OUT_OF_THE_SANDBOX: readonly Deed[] = ['write outside', 'write to .git'];
+
 const ALLOWED: Readonly<Record<PermissionMode, readonly Deed[]>> = {
   plan: READS,
   default: READS,
@@ -107,11 +110,25 @@ for (const mode of Object.keys(ALLOWED) as PermissionMode[])
       ];
       assert.deepEqual(
         made.filter((name) => existsSync(at.work.file(name))),
-        made.filter((_, index) => ALLOWED[mode].includes(deeds[index] ?? 'read a file')),
+        made.filter((_, index) => {
+          const deed = deeds[index] ?? 'read a file';
+          return ALLOWED[mode].includes(deed) && !OUT_OF_THE_SANDBOX.includes(deed);
+        }),
         'and what was refused left nothing',
       );
     });
   });
+
+onEachWire('without the sandbox, mode bypassPermissions does everything', async (wire) => {
+  const args = ['--permission-mode', 'bypassPermissions', '--sandbox', 'off'];
+  await attempt(wire, Object.values(DEEDS), args, ({ verdicts, at }) => {
+    assert.deepEqual(
+      verdicts,
+      Array.from(Object.keys(DEEDS), () => 'ran'),
+    );
+    for (const name of ['../outside.txt', '.git/hooks/pre-commit']) assert.ok(existsSync(at.work.file(name)));
+  });
+});
 
 onEachWire('a refusal is told to the model, to the program and by the exit code', async (wire) => {
   await using at = await journey(wire, { script: oneByOne([write('new.txt')]), files: FILES });
@@ -210,7 +227,7 @@ onEachWire('a rule for one command allows no other beside it', async (wire) => {
 });
 
 onEachWire('a command that is not understood is refused, and the model learns why', async (wire) => {
-  const calls = [bash('cat a.txt $(('), bash('f() { cat a.txt; }; f'), bash('cat "a.txt')];
+  const calls = [bash('cat a.txt $(('), bash('cd() { cat a.txt; }; cd src'), bash('cat "a.txt')];
   await attempt(wire, calls, ['--permission-mode', 'trustProject'], ({ code, verdicts, told }) => {
     assert.deepEqual({ code, verdicts }, { code: 7, verdicts: ['refused', 'refused', 'refused'] });
     for (const text of told) assert.match(text, /Nobody can be asked here/);
@@ -247,7 +264,7 @@ onEachWire('a tool that is denied as a whole is not run in any mode', async (wir
 
 onEachWire('a tool that is not offered cannot be called', async (wire) => {
   await attempt(wire, [bash('mkdir made'), read('a.txt')], ['--tools', 'read'], ({ told, at }) => {
-    assert.deepEqual(told, ['Tool not found: bash. The tools are: read.', '1\thello']);
+    assert.deepEqual(told, ['bash is outside of the scope of crab. The tools are: read.', '1\thello']);
     assert.deepEqual(at.asked()[0]?.tools, ['read']);
   });
 });

@@ -43,6 +43,11 @@ test('a list has the sessions of this folder, and as JSON all that is known of t
     updated: only.updated,
   });
   assert.ok(Date.parse(only.updated) >= Date.parse(first?.header.timestamp ?? ''));
+  assert.equal((await ok(at, ['list', '--folder', '.'])).trimEnd().split('\n').length, 2);
+  const named = await at.run(['session', 'list', '--folder', at.work.path], { cwd: at.work.home });
+  assert.equal(named.stdout, `${rows.join('\n')}\n`);
+  assert.equal(await ok(at, ['list', '--folder', '/nowhere']), 'There is no session here.\n');
+  assert.equal((await at.run(['session', 'list', '--folder', '.', '--all'])).code, 2);
   const elsewhere = await at.run(['session', 'list'], { cwd: at.work.home });
   assert.equal(elsewhere.stdout, 'There is no session here.\n');
   const all = await at.run(['session', 'list', '--all', '--json'], { cwd: at.work.home });
@@ -178,7 +183,7 @@ test('damage is found and mended, and the session goes on', async () => {
   assert.equal(faults, 2);
   assert.match(
     await ok(at, ['repair', path]),
-    /^Written anew, it holds 3 entries; damaged: line 4\. .*\.damaged-/,
+    /^Written anew, it holds 4 entries; damaged: line 4\. .*\.damaged-/,
   );
   assert.match(await ok(at, ['verify', path]), /all sound/);
   const exit = await at.run(['-p', 'on', '--session', path]);

@@ -36,6 +36,40 @@ onEachWire('going back leaves what was said out of the model’s sight, and on t
   assert.deepEqual(lastAsked(at), [user('afresh')]);
 });
 
+test('a model tells what happened on the branch that is left, when it is asked to', async () => {
+  const edit = { calls: [{ name: 'write', input: { path: 'wrong.ts', content: 'x' } }] };
+  await using at = await journey('anthropic', {
+    script: {
+      scripts: [
+        { when: 'branch that is left', replies: [{ text: '## Progress\nStreaming failed.' }] },
+        { when: 'first', replies: [{ text: 'One.' }, edit, { text: 'Two.' }, { text: 'Three.' }] },
+      ],
+    },
+  });
+  await at.run(['-p', 'first']);
+  const target = (await onlySession(at)).entries.findLast(({ type }) => type === 'message')?.id ?? '';
+  await at.run(['-c', '-p', '--permission-mode', 'acceptEdits', 'wrong way']);
+  const moved = await at.run(['-c', '-p', `,move ${target} ? the stream`]);
+  assert.equal(
+    moved.stdout,
+    `The next line goes on from ${target}. It is told:\n## Progress\nStreaming failed.\n`,
+  );
+  const asked = JSON.stringify(at.asked().at(-1)?.messages);
+  assert.match(asked, /\[User\]: wrong way/);
+  assert.doesNotMatch(asked, /first|Tool result/);
+  assert.match(asked, /Look above all at: the stream/);
+  const { entries } = await onlySession(at);
+  const summary = entries.find(({ type }) => type === 'branch_summary');
+  assert.deepEqual(summary?.type === 'branch_summary' && summary.details, {
+    readFiles: [],
+    modifiedFiles: [at.work.file('wrong.ts')],
+  });
+  await at.run(['-c', '-p', 'go on']);
+  assert.match(JSON.stringify(lastAsked(at)), /Streaming failed/);
+  const again = await at.run(['-c', '-p', ',move nothing-such ?']);
+  assert.match(again.stderr, /No entry has the label or id/);
+});
+
 onEachWire('a fork goes on in a file of its own, which says where it comes from', async (wire) => {
   await using at = await journey(wire, { script: TALK });
   await at.run(['-p', 'first']);

@@ -202,16 +202,20 @@ onEachWire('ways to choose a session exclude each other', async (wire) => {
   assert.match(exit.stderr, /--continue and --no-session cannot be used together/);
 });
 
-onEachWire('--no-session leaves nothing of what was said behind, only what it cost', async (wire) => {
-  await using at = await talk(wire);
-  const exit = await at.run(['-p', 'hello', '--no-session']);
-  assert.deepEqual(exit, { code: 0, signal: null, stdout: 'One.\n', stderr: '' });
-  const [ledger = '', ...others] = await filesBelow(at.work.home);
-  assert.match(ledger, /\/\.crab\/usage\/[\d-]+\.jsonl$/);
-  assert.doesNotMatch(await readFile(ledger, 'utf8'), /hello|One\./);
-  assert.deepEqual(others, []);
-  assert.deepEqual(await filesBelow(at.work.path), []);
-});
+onEachWire(
+  '--no-session leaves nothing of what was said behind, only what it cost',
+  async (wire) => {
+    await using at = await talk(wire);
+    const exit = await at.run(['-p', 'hello', '--no-session']);
+    assert.deepEqual(exit, { code: 0, signal: null, stdout: 'One.\n', stderr: '' });
+    const [ledger = '', ...others] = await filesBelow(at.work.home);
+    assert.match(ledger, /\/\.crab\/usage\/[\d-]+\.jsonl$/);
+    assert.doesNotMatch(await readFile(ledger, 'utf8'), /hello|One\./);
+    assert.deepEqual(others, []);
+    assert.deepEqual(await filesBelow(at.work.path), []);
+  },
+  { near: true },
+);
 
 onEachWire('--name stays with the session', async (wire) => {
   await using at = await talk(wire);
@@ -251,28 +255,33 @@ onEachWire(
     const free = await at.run(['-p', 'me now', '--resume', held?.header.id ?? '']);
     assert.deepEqual({ code: free.code, stdout: free.stdout }, { code: 0, stdout: 'At last.\n' });
   },
+  { near: true },
 );
 
-onEachWire('ten processes at once share one home', async (wire) => {
-  const script = [{ calls: [{ name: 'read', input: { path: 'a.txt' } }] }, { text: 'It says {{result}}' }];
-  await using at = await journey(wire, { script, files: { 'a.txt': 'hello\n' } });
-  const prompts = Array.from({ length: 10 }, (_, number) => `prompt ${number}`);
-  const exits = await Promise.all(prompts.map((prompt) => at.run(['-p', prompt])));
-  assert.deepEqual(
-    exits,
-    Array(10).fill({ code: 0, signal: null, stdout: 'It says 1\thello\n', stderr: '' }),
-  );
-  const sessions = await at.sessions();
-  assert.deepEqual(sessions.map(({ spoken }) => spoken[0]).toSorted(byText), prompts.map(user));
-  assert.deepEqual(
-    sessions.map(({ spoken }) => spoken.length),
-    Array(10).fill(4),
-  );
-  const left = (await filesBelow(join(at.work.home, '.crab/sessions'))).filter(
-    (path) => !path.endsWith('.jsonl'),
-  );
-  assert.deepEqual(left, [], 'no lock and no partial answer is left');
-});
+onEachWire(
+  'ten processes at once share one home',
+  async (wire) => {
+    const script = [{ calls: [{ name: 'read', input: { path: 'a.txt' } }] }, { text: 'It says {{result}}' }];
+    await using at = await journey(wire, { script, files: { 'a.txt': 'hello\n' } });
+    const prompts = Array.from({ length: 10 }, (_, number) => `prompt ${number}`);
+    const exits = await Promise.all(prompts.map((prompt) => at.run(['-p', prompt])));
+    assert.deepEqual(
+      exits,
+      Array(10).fill({ code: 0, signal: null, stdout: 'It says 1\thello\n', stderr: '' }),
+    );
+    const sessions = await at.sessions();
+    assert.deepEqual(sessions.map(({ spoken }) => spoken[0]).toSorted(byText), prompts.map(user));
+    assert.deepEqual(
+      sessions.map(({ spoken }) => spoken.length),
+      Array(10).fill(4),
+    );
+    const left = (await filesBelow(join(at.work.home, '.crab/sessions'))).filter(
+      (path) => !path.endsWith('.jsonl'),
+    );
+    assert.deepEqual(left, [], 'no lock and no partial answer is left');
+  },
+  { near: true },
+);
 
 onEachWire('a resumed conversation keeps its system prompt byte for byte, and its model', async (wire) => {
   const other = wire === 'anthropic' ? 'claude-haiku-4-5' : 'gpt-4.1';
@@ -336,4 +345,17 @@ test('sessions are for their owner alone', async () => {
     [path, join(path, '..')].map(async (each) => (await stat(each)).mode & 0o777),
   );
   assert.deepEqual(modes, [0o600, 0o700]);
+});
+
+test('which tools the model had is on the tape, each time that it changes', async () => {
+  await using at = await talk('anthropic');
+  await at.run(['-p', 'one']);
+  await at.run(['-p', '-c', 'two']);
+  await at.run(['-p', '-c', '--tools', 'read,grep', 'three']);
+  const lists = (await onlySession(at)).entries.flatMap((entry) =>
+    entry.type === 'active_tools_change' ? [entry.tools] : [],
+  );
+  assert.equal(lists.length, 2);
+  assert.ok(lists[0]?.includes('bash'));
+  assert.deepEqual(lists[1], ['read', 'grep']);
 });

@@ -1,32 +1,18 @@
-// What `npm publish ./dist` would send, installed the way a user installs it, without a network.
+// What is in the package, and that it starts.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtempDisposable, readdir, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readdir } from 'node:fs/promises';
+import { join, relative } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import manifest from '../../package.json' with { type: 'json' };
-import { ROOT } from './planted-tree.ts';
+import { installPackage } from './install-package.ts';
 
 const run = promisify(execFile);
 
-/** A folder with the package in its `node_modules`. */
-async function install(): Promise<AsyncDisposable & { readonly path: string }> {
-  const folder = await mkdtempDisposable(join(tmpdir(), 'crab-package-'));
-  const cwd = folder.path;
-  await run('npm', ['pack', join(ROOT, 'dist'), '--pack-destination', cwd], { cwd });
-  const tarballs = (await readdir(cwd)).filter((file) => file.endsWith('.tgz'));
-  assert.deepEqual(tarballs, [`${manifest.name}-${manifest.version}.tgz`]);
-  await writeFile(join(cwd, 'package.json'), '{ "private": true }');
-  const quiet = ['--offline', '--omit=optional', '--no-audit', '--no-fund'];
-  await run('npm', ['install', ...quiet, ...tarballs.map((file) => `./${file}`)], { cwd });
-  return folder;
-}
-
 test('the installed command starts and says its version', async () => {
-  await using folder = await install();
+  await using folder = await installPackage();
   const { stdout } = await run(join(folder.path, 'node_modules/.bin/crab'), ['--version'], {
     cwd: folder.path,
   });
@@ -34,7 +20,7 @@ test('the installed command starts and says its version', async () => {
 });
 
 test('the package needs nothing, runs no script on install and holds no source', async () => {
-  await using folder = await install();
+  await using folder = await installPackage();
   const installed = join(folder.path, 'node_modules', manifest.name);
   const { default: published } = await import(join(installed, 'package.json'), { with: { type: 'json' } });
   assert.deepEqual(
@@ -43,16 +29,24 @@ test('the package needs nothing, runs no script on install and holds no source',
       undefined,
       undefined,
       undefined,
-      { '@vscode/ripgrep': manifest.optionalDependencies['@vscode/ripgrep'] },
+      {
+        '@lydell/node-pty': manifest.optionalDependencies['@lydell/node-pty'],
+        '@vscode/ripgrep': manifest.optionalDependencies['@vscode/ripgrep'],
+      },
     ],
   );
-  const files = await readdir(installed, { recursive: true });
-  assert.deepEqual(files.filter((file) => !/\.c?js$/.test(file)).sort(), [
+  const files = (await readdir(installed, { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(installed, join(entry.parentPath, entry.name)));
+  assert.deepEqual(files.filter((file) => !/\.c?js$|^client\/types\/.*\.d\.ts$/.test(file)).sort(), [
     'CHANGELOG.md',
     'LICENSE',
     'README.md',
     'THIRD-PARTY-LICENSES.txt',
+    'client/package.json',
     'package.json',
+    'tree-sitter-bash.wasm.gz',
+    'web-tree-sitter.wasm.gz',
   ]);
   assert.ok(files.includes('crab.cjs'));
 });

@@ -32,13 +32,13 @@ export interface PlantedTree extends AsyncDisposable {
   compile(project: string): Promise<readonly Finding[]>;
 }
 
-/** What git knows of and what is new, below `folder`. */
+/** What git knows of and what is new, below `folder`. A schema is no source: what is generated from it is. */
 export function sourceFiles(folder: string): readonly string[] {
   // In a container the files often belong to another user, which git refuses unless it is told.
   const trusted = ['-c', `safe.directory=${ROOT.replace(/\/$/, '')}`];
   const args = [...trusted, 'ls-files', '-z', '--cached', '--others', '--exclude-standard', folder];
   const files = execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' }).split('\0');
-  return files.filter((file) => file !== '' && existsSync(join(ROOT, file)));
+  return files.filter((file) => file !== '' && !file.endsWith('.proto') && existsSync(join(ROOT, file)));
 }
 
 /** `files` maps a path below the root to its text. */

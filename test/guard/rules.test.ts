@@ -8,7 +8,7 @@ import { compiledFiles, type Finding, lint, plantTree, ROOT, sourceFiles } from 
 import { PLANTED, type Room, readRooms } from './rooms.ts';
 
 const ROOMS = readRooms();
-const PURE_ROOMS = ['core', 'engine', 'faces', 'policy'];
+const PURE_ROOMS = ['core', 'engine', 'faces', 'policy', 'protocol'];
 
 const NODE_MODULES = [
   'node:child_process',
@@ -34,7 +34,7 @@ const NODE_MODULES = [
   'fs',
   'child_process',
 ];
-const PACKAGES = ['@vscode/ripgrep', 'ajv', 'diff', 'ignore', 'picomatch'];
+const PACKAGES = ['@lydell/node-pty', '@vscode/ripgrep', 'ajv', 'diff', 'ignore', 'picomatch'];
 
 /** Each way to name another module, on one line. */
 const FORMS: readonly ((module: string) => string)[] = [

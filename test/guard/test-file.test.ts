@@ -10,7 +10,8 @@ import { promisify } from 'node:util';
 import type { FileResult, TestTimes } from '../../scripts/test-file.ts';
 
 const RUNNER = new URL('../../scripts/test-file.ts', import.meta.url).href;
-const TIMES: TestTimes = { test: 500, file: 20_000 };
+const QUEUE = new URL('../../scripts/test-queue.ts', import.meta.url).href;
+const TIMES: TestTimes = { test: 30_000, file: 120_000 };
 
 /** In a process of its own and without the mark that `node:test` leaves, or it would refuse to run inside a test. */
 async function resultOf(source: string, times = TIMES): Promise<FileResult> {
@@ -27,6 +28,44 @@ async function resultOf(source: string, times = TIMES): Promise<FileResult> {
   const { stdout } = await promisify(execFile)(process.execPath, [program], { env });
   return JSON.parse(stdout);
 }
+
+/** What is told of a file of which each of `tries` fails, or not, when it is run. */
+async function toldOf(tries: readonly ('fails' | 'passes')[], secondTry: boolean) {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'crab-runner-'));
+  const file = join(folder.path, 'planted.test.mjs');
+  await writeFile(
+    file,
+    `import { readFileSync, writeFileSync } from 'node:fs';
+    import { test } from 'node:test';
+    const tries = JSON.parse(readFileSync('${folder.path}/tries', 'utf8'));
+    writeFileSync('${folder.path}/tries', JSON.stringify(tries.slice(1)));
+    test('a', () => { if (tries[0] === 'fails') throw new Error('unlucky'); });`,
+  );
+  await writeFile(join(folder.path, 'tries'), JSON.stringify(tries));
+  const program = join(folder.path, 'run.mjs');
+  await writeFile(
+    program,
+    `import { runTestFiles } from '${QUEUE}';
+    const told = [];
+    const onResult = ({ failures }, { first }) => told.push([failures.length, first?.failures.length ?? null]);
+    const options = { times: ${JSON.stringify(TIMES)}, sideBySide: 2, secondTry: ${secondTry}, onResult };
+    await runTestFiles(['${file}'], options);
+    console.log(JSON.stringify(told));`,
+  );
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+  const { stdout } = await promisify(execFile)(process.execPath, [program], { env });
+  return JSON.parse(stdout);
+}
+
+test('what failed beside others is tried once more and told with both tries', async () => {
+  assert.deepEqual(await toldOf(['fails', 'passes'], true), [[0, 1]]);
+  assert.deepEqual(await toldOf(['fails', 'fails', 'passes'], true), [[1, 1]]);
+  assert.deepEqual(await toldOf(['passes', 'fails'], true), [[0, null]]);
+});
+
+test('what a campaign found is not tried again', async () => {
+  assert.deepEqual(await toldOf(['fails', 'passes'], false), [[1, null]]);
+});
 
 test('tests that pass are counted one by one, without their suites and their file', async () => {
   const { passed, skipped, failures } = await resultOf(`
@@ -74,11 +113,6 @@ for (const [fault, source, expected] of [
     /asynchronous activity after the test ended/,
   ],
   [
-    'has a test that takes too long',
-    "test('a', () => new Promise((done) => setTimeout(done, 1_500)));",
-    /timed out/,
-  ],
-  [
     'fails in a hook',
     "describe('s', () => { before(() => { throw new Error('hook'); }); test('a', () => {}); });",
     /hook/,
@@ -89,6 +123,12 @@ for (const [fault, source, expected] of [
     assert.match(failures.join('\n'), expected);
   });
 }
+
+test('a file that has a test that takes too long fails', async () => {
+  const source = "test('a', () => new Promise((done) => setTimeout(done, 1_500)));";
+  const { failures } = await resultOf(source, { ...TIMES, test: 500 });
+  assert.match(failures.join('\n'), /timed out/);
+});
 
 test('a file whose process never ends fails', async () => {
   const { failures } = await resultOf("test('a', () => {}); setInterval(() => {}, 1000);", {

@@ -6,6 +6,7 @@ import { mkdir, mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { findTestFiles, phaseOf } from '../../scripts/test-phases.ts';
 
 async function plant(root: string, files: readonly string[]): Promise<void> {
@@ -44,6 +45,12 @@ test('test files are found at any depth, and only they', async () => {
     'src/parts/x/b.test.ts',
     'test/flows/c.test.ts',
   ]);
+});
+
+test('what takes longest is begun first, and only once', () => {
+  const files = findTestFiles(fileURLToPath(new URL('../..', import.meta.url)));
+  assert.equal(files[0], 'test/campaigns/provider.campaign.test.ts');
+  assert.deepEqual([...new Set(files)], files);
 });
 
 test('a tree without test files is refused', async () => {

@@ -127,7 +127,7 @@ test('a run without end is an error after its time', async () => {
 
 /** A zombie counts as gone: its new parent collects it when it likes. */
 async function gone(pid: number): Promise<void> {
-  for (let attempt = 0; attempt < 100; attempt++) {
+  for (let attempt = 0; attempt < 1000; attempt++) {
     const { stdout } = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' });
     if (stdout === '' || stdout.startsWith('Z')) return;
     await new Promise((resolve) => setTimeout(resolve, 10));

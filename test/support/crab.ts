@@ -39,7 +39,7 @@ export interface CrabProcess extends AsyncDisposable {
   readonly exited: Promise<CrabExit>;
   /**
    * Resolves with the output up to the end of the next match; the next call looks behind it. Rejects
-   * when the process ends first or `timeoutMs` (default 20 s) pass.
+   * when the process ends first or `timeoutMs` (default 60 s) pass.
    */
   waitFor(pattern: string | RegExp, options?: WaitOptions): Promise<string>;
   /** Signals this process and none of its children. Default: SIGTERM. */
@@ -57,12 +57,16 @@ export interface WaitOptions {
 export interface RunOptions extends CrabOptions {
   /** Default: nothing, as from `/dev/null`. */
   readonly stdin?: string | Uint8Array;
-  /** Default: 60 s. */
+  /** Default: 120 s. */
   readonly timeoutMs?: number;
 }
 
 /** Runs to the end. Rejects when that does not come in time, or when the signal aborts. */
-export async function runCrab({ stdin = '', timeoutMs = 60_000, ...options }: RunOptions): Promise<CrabExit> {
+export async function runCrab({
+  stdin = '',
+  timeoutMs = 120_000,
+  ...options
+}: RunOptions): Promise<CrabExit> {
   const bound = AbortSignal.timeout(timeoutMs);
   const signal = options.signal === undefined ? bound : AbortSignal.any([options.signal, bound]);
   await using crab = spawnCrab({ ...options, signal });
@@ -139,7 +143,7 @@ function commandOf(bin: string): readonly [string, ...string[]] {
 }
 
 /** An allow-list: what is not named here does not reach the program. */
-function cleanEnv(home: string): Readonly<Record<string, string | undefined>> {
+export function cleanEnv(home: string): Readonly<Record<string, string | undefined>> {
   const { PATH, TMPDIR, NODE_V8_COVERAGE } = process.env;
   const kept = { PATH, ...(TMPDIR && { TMPDIR }), ...(NODE_V8_COVERAGE && { NODE_V8_COVERAGE }) };
   return { ...kept, HOME: home, CRAB_HOME: join(home, '.crab'), LANG: 'C.UTF-8', TZ: 'UTC' };
@@ -179,7 +183,7 @@ function waitFor(
   output: Output,
   pattern: string | RegExp,
   exited: Promise<CrabExit>,
-  { timeoutMs = 20_000 }: WaitOptions,
+  { timeoutMs = 60_000 }: WaitOptions,
 ): Promise<string> {
   return new Promise((resolve, reject) => {
     const leave = () => {

@@ -16,6 +16,11 @@ export interface FakeProviderFixture extends FakeProvider, AsyncDisposable {
   takeViolations(): readonly Violation[];
   /** What points Crab at this provider over one wire. */
   env(wire: WireName): Readonly<Record<string, string>>;
+  /**
+   * An answer stops right behind the first event that contains `text` until what is returned is called. It must be one that is
+   * sent event by event (`delayMs`).
+   */
+  hold(text: string): () => void;
 }
 
 export async function fakeProvider(
@@ -23,7 +28,13 @@ export async function fakeProvider(
   options: Omit<FakeProviderOptions, 'scenario'> = {},
 ): Promise<FakeProviderFixture> {
   const script: Scenario = 'length' in scenario ? { replies: scenario } : scenario;
-  const provider = await startFakeProvider({ ...options, scenario: script });
+  const holds = new Map<string, Promise<void>>();
+  const onWrite = (bytes: Uint8Array) => {
+    if (holds.size === 0) return undefined;
+    const written = Buffer.from(bytes).toString();
+    return [...holds].find(([text]) => written.includes(text))?.[1];
+  };
+  const provider = await startFakeProvider({ ...options, scenario: script, onWrite });
   let looked = 0;
   const takeViolations = () => {
     const unread = provider.violations.slice(looked);
@@ -34,6 +45,14 @@ export async function fakeProvider(
     ...provider,
     takeViolations,
     env: (wire) => environment(provider, wire),
+    hold(text) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      holds.set(text, promise);
+      return () => {
+        holds.delete(text);
+        resolve();
+      };
+    },
     async [Symbol.asyncDispose]() {
       await provider.close();
       assert.deepEqual(takeViolations(), [], 'the provider was sent requests that break a law');

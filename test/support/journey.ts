@@ -9,10 +9,12 @@ import {
   type CrabExit,
   type CrabOptions,
   type CrabProcess,
+  cleanEnv,
   type RunOptions,
   runCrab,
   spawnCrab,
 } from './crab.ts';
+import { daemonFor } from './daemon.ts';
 import { type FakeProviderFixture, fakeProvider } from './fake-provider.ts';
 import { type SessionFile, sessionFiles } from './session-files.ts';
 import { type Asked, askedIn } from './spoken.ts';
@@ -48,9 +50,25 @@ export interface JourneyOptions {
   readonly git?: boolean;
 }
 
-/** A test for each wire. */
-export function onEachWire(name: string, body: (wire: FlowWire) => Promise<void>): void {
-  for (const wire of WIRES) test(`${name} (${wire})`, () => body(wire));
+/** Whether journeys are made through a daemon in this process. */
+export const THROUGH_DAEMON = process.env['CRAB_FLOWS'] === 'daemon';
+
+/**
+ * A test for each wire; through a daemon, whose way is the same for all of them, for one. `near`: it is about the process that
+ * does the work, which a daemon would do in its place.
+ */
+export function onEachWire(
+  name: string,
+  body: (wire: FlowWire) => Promise<void>,
+  { near = false }: { readonly near?: boolean } = {},
+): void {
+  if (near && THROUGH_DAEMON) return;
+  for (const wire of THROUGH_DAEMON ? WIRES.slice(0, 1) : WIRES) test(`${name} (${wire})`, () => body(wire));
+}
+
+/** A test that is `near`, and of one wire. */
+export function nearTest(name: string, body: () => Promise<void>): void {
+  if (!THROUGH_DAEMON) test(name, body);
 }
 
 export async function journey(wire: FlowWire, options: JourneyOptions): Promise<Journey> {
@@ -65,6 +83,10 @@ export async function journey(wire: FlowWire, options: JourneyOptions): Promise<
     args,
     env: { ...provider.env(wire), [model]: MODELS[wire], ...env },
   });
+  // The same journey through a daemon: every command that can attaches to it.
+  const daemon = THROUGH_DAEMON
+    ? await daemonFor({ cwd: work.path, env: { ...cleanEnv(work.home), ...settings({}, []).env } })
+    : undefined;
   return {
     wire,
     work,
@@ -74,6 +96,7 @@ export async function journey(wire: FlowWire, options: JourneyOptions): Promise<
     asked: () => provider.requests.filter((request) => request.wire !== undefined).map(askedIn),
     sessions: () => sessionFiles(work.home),
     async [Symbol.asyncDispose]() {
+      await daemon?.[Symbol.asyncDispose]();
       await work[Symbol.asyncDispose]();
       await provider[Symbol.asyncDispose]();
     },

@@ -2,12 +2,13 @@
 // token endpoint, and the fault that is planted. Says `ready`, waits for a line on standard input, says the header.
 
 import { createInterface } from 'node:readline';
+import { lockCredentials } from '../../src/cli/file-lock.ts';
 import { createOAuthCredential, type Tokens } from '../../src/parts/auth/oauth-credential.ts';
 import { createStore } from '../../src/parts/auth/store.ts';
 import { memoryKeychain, realClock, sendByFetch } from './credentials.ts';
 
 const [folder = '', tokenUrl = '', fault] = process.argv.slice(2);
-const sound = createStore({ folder, keychain: memoryKeychain(), clock: realClock });
+const sound = createStore({ folder, keychain: memoryKeychain(), lock: lockCredentials });
 const store = fault === 'unlocked' ? { ...sound, locked: <T>(work: () => Promise<T>) => work() } : sound;
 const credential = createOAuthCredential({
   provider: 'p',

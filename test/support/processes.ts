@@ -12,9 +12,9 @@ export async function processesWith(mark: string): Promise<readonly number[]> {
   return found.flat();
 }
 
-/** Asks again and again until it holds; fails after ten seconds. */
+/** Asks again and again until it holds; fails after a minute. */
 export async function eventually(what: string, holds: () => Promise<boolean>): Promise<void> {
-  for (let attempt = 0; attempt < 200; attempt++) {
+  for (let attempt = 0; attempt < 1200; attempt++) {
     if (await holds()) return;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }

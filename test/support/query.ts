@@ -94,7 +94,7 @@ export async function runQuery(run: TestRun): Promise<Ran> {
       partial: () => {},
     },
     system: 'You are a test.',
-    tools: tools.map(({ name, description, input }) => ({ name, description, input })),
+    tools: () => tools.map(({ name, description, input }) => ({ name, description, input })),
     calls: () => environmentOf(run, tools),
     limits: run.limits ?? {},
     clock: run.clock ?? virtualClock(),
@@ -137,9 +137,18 @@ function environmentOf(run: TestRun, tools: readonly Tool[]): CallEnvironment {
     gate: async (request) => run.gate?.(request) ?? { decision: 'allow', reason: 'The test allows it.' },
     extensions: run.extensions ?? [],
     identity: () => IDENTITY,
-    context: (call, signal) => ({ callId: call.id, identity: IDENTITY, signal }) as unknown as ToolContext,
+    context: (call, signal) =>
+      ({
+        callId: call.id,
+        identity: IDENTITY,
+        signal,
+        clock: run.clock ?? virtualClock(),
+      }) as unknown as ToolContext,
     askPermission: answer && (async (question) => answer(question.tool)),
-    grant: async () => {},
+    ruleFor: async () => undefined,
+    approved: async () => {},
+    denied: () => ({}),
+    permitted: () => {},
     spill: async (callId) => `/spill/${callId}`,
   };
 }

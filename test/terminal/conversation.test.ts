@@ -15,14 +15,17 @@ async function started(at: Terminal, line = START): Promise<void> {
 }
 
 test('a greeting says where one is, an answer streams, and Ctrl-D leaves with the way back', async () => {
-  const text = 'Words that come one after another, slowly.';
-  await using at = await terminal({ replies: [{ text, chunk: 6, delayMs: 60 }] });
+  const pieces = ['Words that come ', 'one after another, ', 'slowly.'];
+  const text = pieces.join('');
+  await using at = await terminal({ replies: [{ text: pieces, delayMs: 1 }] });
   await started(at);
   const greeting = await at.screen();
   assert.match(greeting, /crab {2}anthropic\/\S+ {2}\/.*\/work\nsession [0-9A-Z]{26}, mode default;/);
+  const goOn = at.provider.hold('another');
   await at.send('hello');
-  const part = await at.waitFor('Words');
+  const part = await at.waitFor('another');
   assert.ok(!part.includes('slowly.'), part);
+  goOn();
   const whole = await at.waitFor(IDLE);
   assert.ok(whole.endsWith(`› hello\n${text}\n›`), whole);
   await at.key('C-d');
@@ -101,6 +104,12 @@ test('--resume without an id lists the sessions of the folder, and a number goes
   await at.waitFor(/Which one\?$/);
   await at.key('Enter');
   await at.waitFor(/Which one\?\n\$$/);
+  await at.shell('clear; "$crab" -r; echo "status $?"');
+  await at.waitFor(/Which one\?$/);
+  await at.key('C-c');
+  await at.waitFor(/Interrupted\. \[interrupted\]\n.*\nstatus 130\n\$$/);
+  await at.shell('clear; "$crab" session list');
+  assert.doesNotMatch(await at.waitFor(/older\n.*newer\n\$$/), / of \d+ sessions/);
 });
 
 for (const [columns, rows] of [

@@ -65,7 +65,8 @@ test('Ctrl-C ends the wait for another try', async () => {
 test('Ctrl-C ends a command that runs, and all of its children', async () => {
   const command = 'sh -c "echo \\$\\$ > child; exec sleep 600" & sleep 600';
   await using at = await terminal({ replies: [{ calls: [{ name: 'bash', input: { command } }] }] });
-  await at.shell('"$crab" --dangerously-skip-permissions');
+  // In the sandbox processes have numbers of their own, which say nothing here.
+  await at.shell('"$crab" --dangerously-skip-permissions --sandbox off');
   await at.waitFor(IDLE);
   await at.send('run');
   const child = at.workspace.file('child');
@@ -133,12 +134,15 @@ test('SIGTERM leaves with its status, idle or not, and what was typed stays to b
 });
 
 test('what is typed while a turn runs waits for it, and comes back when it is cancelled', async () => {
-  const slow = { text: 'A slow answer to the first.', chunk: 3, delayMs: 60 };
+  const slow = { text: ['A slow answer ', 'to the first.'], delayMs: 1 };
   await using at = await terminal({ replies: [slow, { text: 'The second answer.' }, ...HANGING] });
   await started(at);
+  const goOn = at.provider.hold('A slow');
   await at.send('first');
   await at.waitFor('A slow');
   await at.send('second');
+  await at.waitFor('queued (1): second');
+  goOn();
   const screen = await at.waitFor(/The second answer\.\n›$/);
   assert.match(screen, /queued \(1\): second\n/);
   await at.send('third');

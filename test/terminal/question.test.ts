@@ -25,7 +25,7 @@ test('the question shows the whole command and the reason, and nothing has run b
   const command = `touch ${'long-name-'.repeat(30)}; touch last`;
   await using at = await asked([{ calls: [{ name: 'bash', input: { command } }] }, { text: 'Done so.' }]);
   const screen = await at.screen();
-  assert.ok(screen.includes(`? bash wants to run:\n  ${command}\n`), screen);
+  assert.ok(screen.includes(`? bash wants to run [mutating: outside]:\n  ${command}\n`), screen);
   assert.match(screen, /\n {2}because \S/);
   assert.equal(exists(at, 'last'), false);
 });
@@ -62,7 +62,7 @@ test('nothing but the words counts: an empty line and the beginning of a prompt 
     await at.send(line);
     await at.waitFor(
       new RegExp(
-        `why:${line && ` ${line}`}\\nType y, n or a; after n you may say why\\.\\n[\\s\\S]*n and why:$`,
+        `why:${line && ` ${line}`}\\nType y, n, a or p; after n you may say why\\.\\n[\\s\\S]*n and why:$`,
       ),
     );
   }
@@ -73,15 +73,18 @@ test('nothing but the words counts: an empty line and the beginning of a prompt 
 });
 
 test('what was being typed when the question came is no answer to it', async () => {
-  const slow: Reply = { ...touch('a'), text: 'I will make a file, and ask first.', chunk: 4, delayMs: 60 };
+  const slow: Reply = { ...touch('a'), text: ['I will make a file, ', 'and ask first.'], delayMs: 1 };
   await using at = await terminal({ replies: [slow, { text: 'All done.' }] });
   await at.shell('"$crab"');
   await at.waitFor(/\n›$/);
+  const goOn = at.provider.hold('I will');
   await at.send('go');
   await at.waitFor('I will');
   await at.type('y and then');
+  await at.waitFor('y and then');
+  goOn();
   await at.waitFor(/n and why: y and then$/);
   await at.key('Enter');
-  await at.waitFor(/Type y, n or a/);
+  await at.waitFor(/Type y, n, a or p/);
   assert.equal(exists(at, 'a'), false);
 });

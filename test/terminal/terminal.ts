@@ -12,7 +12,7 @@ import { type FakeProviderFixture, fakeProvider } from '../support/fake-provider
 import { tempWorkspace, type Workspace } from '../support/workspace.ts';
 
 const BUILT = process.env['CRAB_BIN'] ?? fileURLToPath(new URL('../../dist/crab.cjs', import.meta.url));
-const BOUND_MS = 15_000;
+const BOUND_MS = 60_000;
 
 export interface TerminalOptions {
   readonly replies?: Scenario | readonly Reply[];
@@ -20,6 +20,8 @@ export interface TerminalOptions {
   readonly columns?: number;
   readonly rows?: number;
   readonly env?: Readonly<Record<string, string>>;
+  /** Another window on the same workspace, home and provider; they stay that one's. */
+  readonly beside?: Terminal;
 }
 
 export interface Terminal extends AsyncDisposable {
@@ -48,8 +50,9 @@ let servers = 0;
 
 export async function terminal(options: TerminalOptions = {}): Promise<Terminal> {
   const { replies = [{ text: 'Here I am.' }], files = {}, columns = 80, rows = 24, env = {} } = options;
-  const workspace = await tempWorkspace(files, { git: false });
-  const provider = await fakeProvider(replies);
+  const { beside } = options;
+  const workspace = beside?.workspace ?? (await tempWorkspace(files, { git: false }));
+  const provider = beside?.provider ?? (await fakeProvider(replies));
   const socket = `crab-${process.pid}-${servers++}`;
   const bin = join(workspace.home, 'bin');
   await writeFile(bin, `#!/bin/sh\nexec '${process.execPath}' '${BUILT}' "$@"\n`);
@@ -111,6 +114,7 @@ export async function terminal(options: TerminalOptions = {}): Promise<Terminal>
     resize: async (x, y) => void (await tmux('resize-window', '-x', String(x), '-y', String(y))),
     async [Symbol.asyncDispose]() {
       await tmux('kill-server').catch(() => {});
+      if (beside !== undefined) return;
       await provider[Symbol.asyncDispose]();
       await workspace[Symbol.asyncDispose]();
     },

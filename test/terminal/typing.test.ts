@@ -82,14 +82,18 @@ test('a paste is no answer to a question, even if a line of it is yes', async ()
 
 test('a half-typed line stands whole below output that comes meanwhile, and can be edited', async () => {
   const lines = Array.from({ length: 12 }, (_, n) => `line ${n} of the answer\n`);
-  await using at = await terminal({ replies: [{ text: [...lines, 'The end.'], delayMs: 120 }] });
+  await using at = await terminal({ replies: [{ text: [...lines, 'The end.'], delayMs: 1 }] });
   await started(at);
+  const [second, third] = [at.provider.hold('line 2 of'), at.provider.hold('line 9 of')];
   await at.send('go');
-  await at.waitFor('line 1 of');
+  await at.waitFor('line 2 of');
   await at.type('half a lime');
   await at.key('Left', 'BSpace');
   await at.type('n');
+  await at.waitFor(/line 2 of the answer\nhalf a line$/);
+  second();
   await at.waitFor(/line 8 of the answer\nhalf a line$/);
+  third();
   const screen = await at.waitFor(/The end\.\n› half a line$/);
   assert.ok(screen.includes(`› go\n${lines.join('')}The end.\n› half a line`), screen);
   await at.key('Enter');
@@ -99,12 +103,15 @@ test('a half-typed line stands whole below output that comes meanwhile, and can 
 
 test('a half-typed line of several rows stands whole too, and follows the size of the screen', async () => {
   const lines = Array.from({ length: 12 }, (_, n) => `line ${n}\n`);
-  await using at = await terminal({ replies: [{ text: lines, delayMs: 120 }], columns: 20, rows: 8 });
+  await using at = await terminal({ replies: [{ text: lines, delayMs: 1 }], columns: 20, rows: 8 });
   await started(at);
+  const goOn = at.provider.hold('line 5');
   await at.send('go');
-  await at.waitFor('line 1');
+  await at.waitFor('line 5');
   const typed = 'a text of more than one and of more than two rows';
   await at.type(typed);
+  await at.waitFor(typed);
+  goOn();
   const screen = await at.waitFor(new RegExp(`line 11\\n› ${typed}$`));
   assert.ok(screen.includes(lines.join('')), screen);
   await at.key('Enter');

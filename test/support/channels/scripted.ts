@@ -8,6 +8,7 @@ import type { Event } from '../../../src/core/event.ts';
 import type { Clock, Sink } from '../../../src/core/host.ts';
 import type { OpenReply, OpenRequest, Platform, Prompt } from '../../../src/core/platform.ts';
 import type { Answer } from '../../../src/core/question.ts';
+import { SANDBOX_OFF } from '../../../src/core/sandbox.ts';
 
 export type Script = (prompt: Prompt, signal: AbortSignal) => AsyncIterable<readonly Event[]>;
 
@@ -44,6 +45,7 @@ export function scriptedPlatform(script: Script, reply: Partial<OpenReply> = {})
       return true;
     },
     async control() {},
+    async leave() {},
     async close() {},
   };
 }
@@ -72,6 +74,7 @@ export const DECLARATION: Declaration = {
   limits: {},
   instructions: { given: false, append: [], files: [], environment: [] },
   canAsk: false,
+  sandbox: SANDBOX_OFF,
 };
 
 export const OPEN: OpenRequest = {
