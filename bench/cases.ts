@@ -16,6 +16,8 @@ export interface Case {
   readonly subjects: readonly Subject[];
   /** What Crab is started with instead of a prompt. */
   readonly args?: readonly string[];
+  /** Flags of Crab beside the prompt. */
+  readonly flags?: readonly string[];
   readonly replies?: readonly Reply[];
   /** What must be printed. */
   readonly expected?: string;
@@ -40,6 +42,7 @@ export function readable(n: number | string): string {
   return `notes/${n}.txt`;
 }
 
+const echo = call('bash', { command: 'echo turn {{n}}' });
 const reads = call('read', { path: readable('{{n}}') });
 
 export const CASES: readonly Case[] = [
@@ -82,7 +85,15 @@ export const CASES: readonly Case[] = [
   {
     name: 'shell',
     subjects: ['crab', 'floor'],
-    replies: [{ ...call('bash', { command: 'echo turn {{n}}' }), repeat: SHELL_TURNS }, DONE],
+    flags: ['--sandbox', 'off'],
+    replies: [{ ...echo, repeat: SHELL_TURNS }, DONE],
+    expected: 'Done.',
+  },
+  {
+    name: 'sandboxed',
+    subjects: ['crab'],
+    flags: ['--sandbox', 'required'],
+    replies: [{ ...echo, repeat: SHELL_TURNS }, DONE],
     expected: 'Done.',
   },
   {

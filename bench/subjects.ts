@@ -67,8 +67,8 @@ function createCommands(): Bench['command'] {
   const old = findOldNode();
   const bun = findBun();
   const standalone = existsSync(STANDALONE) ? STANDALONE : undefined;
-  return (subject, { args }) => {
-    const asked = args ?? [...RUN, PROMPT];
+  return (subject, { args, flags = [] }) => {
+    const asked = args ?? [...RUN, ...flags, PROMPT];
     switch (subject) {
       case 'bare':
         return [node, '-e', '0'];

@@ -2,7 +2,6 @@
 // the same bytes that only cuts lines, parses them and takes the text; and the time to load its chunk of the build.
 
 import { execFileSync } from 'node:child_process';
-import { join } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { ModelChunk } from '../src/core/model.ts';
@@ -12,6 +11,7 @@ import { OpenAiDecoder } from '../src/parts/llm/openai-answer.ts';
 import { ResponsesDecoder } from '../src/parts/llm/openai-responses-answer.ts';
 import { SseParser } from '../src/parts/llm/sse.ts';
 import type { AnswerDecoder } from '../src/parts/llm/wire.ts';
+import { chunkFile } from '../test/support/chunks.ts';
 import type { Outcome } from './report.ts';
 import { median } from './statistics.ts';
 
@@ -156,7 +156,7 @@ function deltas(wire: BenchedWire, count: number, rounds: number): Outcome {
 const LOAD = 'const t=performance.now();import(process.argv[1]).then(()=>console.log(performance.now()-t))';
 
 function load(wire: BenchedWire, rounds: number): Outcome {
-  const url = pathToFileURL(join(DIST, wire.chunk)).href;
+  const url = pathToFileURL(chunkFile(DIST, wire.chunk)).href;
   const times = Array.from({ length: rounds }, () =>
     Number(execFileSync(process.execPath, ['-e', LOAD, url], { encoding: 'utf8' })),
   );

@@ -5,7 +5,9 @@ import { mkdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import manifest from '../package.json' with { type: 'json' };
+import { writeDocumentThread } from './document-thread.ts';
 import { findBun } from './find-bun.ts';
+import { writeGrammar } from './grammar.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const TARGET = join(ROOT, 'dist/standalone', process.platform === 'win32' ? 'crab.exe' : 'crab');
@@ -15,9 +17,26 @@ mkdirSync(dirname(TARGET), { recursive: true });
 const options = ['--compile', '--bytecode', '--minify-whitespace', '--minify-syntax', '--target=bun'];
 const version = `CRAB_VERSION=${JSON.stringify(manifest.version)}`;
 const external = Object.keys(manifest.optionalDependencies).flatMap((name) => ['--external', name]);
+// They keep their names, by which the binary finds them in itself.
+const { files: assets } = writeGrammar(join(dirname(TARGET), 'grammar'));
+const thread = join(dirname(TARGET), 'thread');
+await writeDocumentThread(thread);
+const naming = '--asset-naming=[name].[ext]';
 execFileSync(
   bun,
-  ['build', ...options, '--define', version, ...external, 'src/main.ts', '--outfile', TARGET],
+  [
+    'build',
+    ...options,
+    naming,
+    '--define',
+    version,
+    ...external,
+    'src/main.ts',
+    join(thread, 'document-thread.js'),
+    ...assets,
+    '--outfile',
+    TARGET,
+  ],
   {
     cwd: ROOT,
     stdio: ['ignore', 'inherit', 'inherit'],

@@ -11,8 +11,15 @@ interface Requirement {
 
 const REQUIREMENTS: readonly Requirement[] = [
   { probe: ['git', '--version'], package: 'git' },
+  { probe: ['bwrap', '--version'], package: 'bubblewrap' },
   { probe: ['tmux', '-V'], package: 'tmux' },
   { probe: ['/usr/bin/time', '--version'], package: 'time' },
+  { probe: ['chromium', '--version'], package: 'chromium' },
+  { probe: ['sh', '-c', 'command -v Xvfb'], package: 'xvfb' },
+  { probe: ['xdotool', '-v'], package: 'xdotool' },
+  { probe: ['import', '-version'], package: 'imagemagick' },
+  { probe: ['xterm', '-version'], package: 'xterm' },
+  { probe: ['systemd-notify', '--version'], package: 'systemd' },
 ];
 
 function succeeds(command: string, args: readonly string[]): boolean {

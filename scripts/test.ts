@@ -8,8 +8,9 @@ import { tmpdir } from 'node:os';
 import { delimiter, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { type FileResult, runTestFile } from './test-file.ts';
-import { findTestFiles, phaseOf, TEST_PHASES, TIMES } from './test-phases.ts';
+import type { FileResult } from './test-file.ts';
+import { DAEMON_FLOWS, findTestFiles, phaseOf, TEST_PHASES, type TestPhase, TIMES } from './test-phases.ts';
+import { runTestFiles } from './test-queue.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const BIN = join(ROOT, 'node_modules/.bin');
@@ -17,7 +18,8 @@ const BUDGET_MS = 15 * 60_000;
 /** Side by side: more than there are cores makes timeouts, not speed. */
 const CONCURRENCY = 2;
 
-const PHASES = ['check', 'build', ...TEST_PHASES] as const;
+/** `daemon`: some of the flows once more, through a daemon. */
+const PHASES = ['check', 'build', 'unit', 'flows', 'daemon', 'terminal', 'campaigns'] as const;
 type Phase = (typeof PHASES)[number];
 
 const COMMANDS: Readonly<Partial<Record<Phase, readonly (readonly [string, ...string[]])[]>>> = {
@@ -33,6 +35,8 @@ interface Totals {
   passed: number;
   failed: number;
   skipped: number;
+  /** Files that failed beside others and passed alone. */
+  unsteady: number;
 }
 
 interface Selection {
@@ -105,30 +109,39 @@ async function runCommands(phase: Phase, totals: Totals): Promise<void> {
   }
 }
 
-async function runFiles(
-  phase: (typeof TEST_PHASES)[number],
-  files: readonly string[],
-  totals: Totals,
-): Promise<void> {
-  const queue = files.filter((file) => phaseOf(file) === phase).values();
-  const work = async () => {
-    for (const file of queue) report(await runTestFile(join(ROOT, file), TIMES[phase]), totals);
-  };
-  await Promise.all(Array.from({ length: CONCURRENCY }, work));
+async function runFiles(phase: TestPhase, files: readonly string[], totals: Totals): Promise<void> {
+  await runTestFiles(
+    files.map((file) => join(ROOT, file)),
+    {
+      times: TIMES[phase],
+      sideBySide: CONCURRENCY,
+      secondTry: phase !== 'campaigns',
+      onResult: (result, { first }) => report(result, first, totals),
+    },
+  );
 }
 
-function report(result: FileResult, totals: Totals): void {
+function report(result: FileResult, first: FileResult | undefined, totals: Totals): void {
   const { failures, skipped, passed } = result;
   totals.passed += passed;
   totals.failed += failures.length;
   totals.skipped += skipped.length;
   const name = relative(ROOT, result.file);
+  if (first !== undefined) {
+    if (failures.length === 0) totals.unsteady++;
+    console.log(`  again ${name}, alone, since at first it failed:`);
+    printFailures(first);
+  }
   console.log(
     `  ${failures.length === 0 ? 'ok  ' : 'FAIL'}  ${name}  ${passed} passed  ${seconds(result.durationMs)}`,
   );
   for (const test of skipped) console.log(`  skip  ${test}`);
+  printFailures(result);
+}
+
+function printFailures({ failures, output }: FileResult): void {
   for (const failure of failures) console.log(indent(failure));
-  if (failures.length > 0 && result.output !== '') console.log(indent(`its output:\n${result.output}`));
+  if (failures.length > 0 && output !== '') console.log(indent(`its output:\n${output}`));
 }
 
 function seconds(ms: number): string {
@@ -139,19 +152,38 @@ function indent(text: string): string {
   return text.trimEnd().replaceAll(/^/gm, '        ');
 }
 
+async function runThroughDaemon(files: readonly string[], totals: Totals): Promise<void> {
+  process.env['CRAB_FLOWS'] = 'daemon';
+  try {
+    await runFiles(
+      'flows',
+      DAEMON_FLOWS.filter((file) => files.includes(file)),
+      totals,
+    );
+  } finally {
+    delete process.env['CRAB_FLOWS'];
+  }
+}
+
 async function runPhase(phase: Phase, files: readonly string[], totals: Totals): Promise<void> {
   console.log(phase);
   const started = performance.now();
   const test = TEST_PHASES.find((one) => one === phase);
-  if (test === undefined) await runCommands(phase, totals);
-  else await runFiles(test, files, totals);
+  if (test !== undefined)
+    await runFiles(
+      test,
+      files.filter((file) => phaseOf(file) === test),
+      totals,
+    );
+  else if (phase === 'daemon') await runThroughDaemon(files, totals);
+  else await runCommands(phase, totals);
   const spent = performance.now() - started;
   console.log(`  ${seconds(spent)}, ${((100 * spent) / BUDGET_MS).toFixed(1)} % of the budget`);
 }
 
 async function main(): Promise<void> {
   const { phases, files } = select(process.argv.slice(2));
-  const totals: Totals = { passed: 0, failed: 0, skipped: 0 };
+  const totals: Totals = { passed: 0, failed: 0, skipped: 0, unsteady: 0 };
   const home = mkdtempSync(join(tmpdir(), 'crab-test-'));
   isolate(home);
   try {
@@ -165,6 +197,7 @@ async function main(): Promise<void> {
   }
   const inCi = (process.env['CI'] ?? '') !== '';
   if (inCi && totals.skipped > 0) console.log(`${totals.skipped} skipped, which CI does not accept`);
+  if (totals.unsteady > 0) console.log(`${totals.unsteady} test files failed beside others and passed alone`);
   if (totals.failed > 0 || (inCi && totals.skipped > 0)) process.exitCode = 1;
   console.log(`${totals.passed} passed, ${totals.failed} failed, ${totals.skipped} skipped`);
 }
