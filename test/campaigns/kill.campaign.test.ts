@@ -22,7 +22,8 @@ const LEAST_BYTES = 100;
 const MOST_BYTES = 8_000_000;
 /** A session that is sent to the provider with each prompt must end some time. */
 const SESSION_BYTES = 20_000_000;
-const LATEST_KILL_MS = 900;
+/** Behind the start of one process, or its first line: how long a start takes is the machine's affair. */
+const LATEST_KILL_MS = 600;
 
 /** Mostly small; one in a few hundred is of the largest. */
 function sizeOf(random: () => number): number {
@@ -106,6 +107,8 @@ async function live(run: Campaign, slot: Slot, name: string): Promise<void> {
     crab.stdin.write(`${JSON.stringify({ type: 'user', message })}\n`);
   }
   crab.stdin.end();
+  const begun = crab.waitFor('\n').catch(() => crab.exited);
+  if (random() < 0.8) await begun;
   const timer = setTimeout(() => crab.kill('SIGKILL'), random() * LATEST_KILL_MS);
   const exit = await crab.exited;
   clearTimeout(timer);

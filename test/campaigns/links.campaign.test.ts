@@ -1,11 +1,12 @@
 // A program swaps a file, and a folder, for a link to a secret outside the workspace, over and over, while calls are judged
 // and run. No call may read or change what lies outside. The same calls without the binding of their files to what was
-// judged must be caught, else the count of escapes means nothing.
+// judged must be caught, else the count of escapes means nothing: there the swap is made between verdict and use, since a
+// race may be won by either.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JudgedPath } from '../../src/core/permission.ts';
@@ -41,17 +42,46 @@ const SWAPPER = `
       dwell();
     }`;
 
-async function startSwapper(work: string, outside: string): Promise<AsyncDisposable> {
+/** Puts a link in the place of what was judged, and takes it away again. */
+interface Links extends AsyncDisposable {
+  between(): Promise<void>;
+  afterwards(): Promise<void>;
+}
+
+/** At any time, as another process pleases. */
+async function swapFreely(work: string, outside: string): Promise<Links> {
   const child = spawn(process.execPath, ['-e', SWAPPER, work, outside], {
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   const exited = once(child, 'exit');
   await once(child.stdout, 'data');
+  let calls = 0;
   return {
+    // Where programs have to wait for one another, nothing comes between what is done at once.
+    between: async () => void (calls++ % 2 === 1 && (await sleep(Math.random() * 2))),
+    afterwards: async () => {},
     async [Symbol.asyncDispose]() {
       child.kill('SIGKILL');
       await exited;
     },
+  };
+}
+
+/** Behind each verdict. */
+async function swapBetween(work: string, outside: string): Promise<Links> {
+  return {
+    async between() {
+      for (const name of ['file', 'folder']) await rename(`${work}/${name}`, `${work}/${name}.real`);
+      await symlink(`${outside}/file`, `${work}/file`);
+      await symlink(outside, `${work}/folder`);
+    },
+    async afterwards() {
+      for (const name of ['file', 'folder']) {
+        await rm(`${work}/${name}`);
+        await rename(`${work}/${name}.real`, `${work}/${name}`);
+      }
+    },
+    async [Symbol.asyncDispose]() {},
   };
 }
 
@@ -73,9 +103,9 @@ interface Tally {
   readonly done: number;
 }
 
-/** Ends early when there were `enough` escapes. */
 async function campaign(
-  { tries, enough = Number.POSITIVE_INFINITY }: { readonly tries: number; readonly enough?: number },
+  tries: number,
+  swap: (work: string, outside: string) => Promise<Links>,
   bind: (paths: readonly JudgedPath[]) => TestFolder['context']['files'],
 ): Promise<Tally> {
   await using folder = await createTestFolder();
@@ -94,20 +124,20 @@ async function campaign(
   const tools = createFileTools({ ripgrep: null });
   const resolve = createLocalFiles().resolve;
   const gate = createGate({ cwd: work, directories: [], rules: [], resolve });
-  await using _swapper = await startSwapper(work, outside);
+  await using links = await swap(work, outside);
   const escapes: string[] = [];
   let done = 0;
-  for (let at = 0; at < tries && escapes.length < enough; at++) {
+  for (let at = 0; at < tries; at++) {
     const [name, input] = CALLS[at % CALLS.length] ?? assert.fail();
     const tool = tools.find((each) => each.name === name) ?? assert.fail();
     const { access } = await tool.plan(input, work);
     const verdict = await gate.check({ tool: name, input, access, mode: 'acceptEdits' });
     if (verdict.decision !== 'allow') continue;
-    // Where programs have to wait for one another, nothing comes between what is done at once.
-    if (at % 2 === 1) await sleep(Math.random() * 2);
+    await links.between();
     const files = bind(verdict.paths ?? []);
     const identity = { ...folder.context.identity, cwd: work };
     const said = await outcome(tool, input, { ...folder.context, identity, files });
+    await links.afterwards();
     if (said !== undefined) done++;
     if (/secret outside|only-outside/.test(said ?? '')) escapes.push(`${name} ${input['path']}: ${said}`);
     const left = await readdir(outside);
@@ -130,19 +160,18 @@ async function outcome(tool: Tool, input: JsonObject, context: TestFolder['conte
 
 const files = createLocalFiles();
 
+const bound = (paths: readonly JudgedPath[]) => files.bound?.(paths) ?? assert.fail();
+
 test('no swap of a link between the verdict and the use leads out of the workspace', async (t) => {
-  const { escapes, done } = await campaign(
-    { tries: TRIES },
-    (paths) => files.bound?.(paths) ?? assert.fail(),
-  );
+  const { escapes, done } = await campaign(TRIES, swapFreely, bound);
   t.diagnostic(`${TRIES} tries, ${done} calls ended well, ${escapes.length} escapes`);
   assert.deepEqual(escapes, []);
   assert.ok(done > TRIES / 100, `only ${done} calls ended well`);
+  assert.deepEqual((await campaign(CALLS.length, swapBetween, bound)).escapes, []);
 });
 
-test('files that follow whatever link is there are caught', async (t) => {
-  // How often a swap comes between depends on what else the machine does: it goes on until it has.
-  const { escapes } = await campaign({ tries: 30 * Math.max(TRIES, 500), enough: 3 }, () => files);
-  t.diagnostic(`${escapes.length} escapes`);
-  assert.ok(escapes.length >= 3, `only ${escapes.length} escapes were seen`);
+test('files that follow whatever link is there are caught', async () => {
+  const { escapes } = await campaign(CALLS.length, swapBetween, () => files);
+  // The edit of what only the file inside says finds nothing to change in the other.
+  assert.equal(escapes.length, CALLS.length - 1, escapes.join('\n'));
 });
