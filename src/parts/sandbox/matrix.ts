@@ -14,6 +14,9 @@ export interface Surface {
 const FILES = [
   '.git/hooks/pre-commit',
   'sub/.git/hooks/pre-commit',
+  '.git/commondir',
+  '.git/modules/sub/hooks/post-checkout',
+  'linked/.git',
   '.mcp.json',
   '.vscode/tasks.json',
   '.claude/settings.json',

@@ -8,18 +8,46 @@ import {
   STARTING_FOLDERS,
 } from '../../core/protected.ts';
 
-/** Below a folder of git: its own programs and what they start. */
+/** Below a folder of git: its own programs, what they start, and where it is said that both lie elsewhere. */
 const GIT_FOLDERS = new Set(['hooks']);
-const GIT_FILES = new Set(['config', 'config.worktree']);
+const GIT_FILES = new Set(['config', 'config.worktree', 'commondir']);
+/** Of a `.git`: the folders of its submodules and of its other working trees, each a folder of git, too. */
+const GIT_NESTS = new Set(['modules', 'worktrees']);
+/** Of a folder of git: many files, and none that git obeys. */
+const GIT_STORES = new Set(['objects', 'refs', 'logs', 'lfs']);
 
 /** Interpreters of a virtual environment, which editors and tools start unasked. */
 const VIRTUAL_ENVIRONMENTS = new Set(['.venv', 'venv', '.virtualenv']);
 const INTERPRETER = /^python[0-9.]*(?:\.exe)?$/;
 
 /** Not looked through: large, and nothing in them is found by walking up from a file of the person's. */
-export const SKIPPED_FOLDERS: ReadonlySet<string> = new Set(['node_modules', '.hg', '.svn']);
+const SKIPPED_FOLDERS = new Set(['node_modules', '.hg', '.svn']);
 
-/** Whether an entry of `folder` is protected, and so is everything below it. Case is ignored: file systems may. */
+/** Whether what is protected is looked for in a folder. `way` has the names from the root, the root's own among them. */
+export function isLookedThrough(way: readonly string[]): boolean {
+  const names = way.map((name) => name.toLowerCase());
+  const git = names.indexOf('.git');
+  const [first, ...deeper] = git < 0 ? [] : names.slice(git + 1);
+  return (
+    !names.slice(1).some((name) => SKIPPED_FOLDERS.has(name)) &&
+    (first === undefined || GIT_FOLDERS.has(first) || GIT_NESTS.has(first)) &&
+    !deeper.some((name) => GIT_STORES.has(name))
+  );
+}
+
+/**
+ * Whether git takes a folder with these entries for one of its own, whatever it is called (gitrepository-layout(5)), or may
+ * as soon as there are more. `way` as above.
+ */
+export function isGitFolder(way: readonly string[], entries: ReadonlySet<string>): boolean {
+  const names = way.map((name) => name.toLowerCase());
+  const git = names.indexOf('.git');
+  const isNested = git >= 0 && GIT_NESTS.has(names[git + 1] ?? '') && names.length > git + 2;
+  const hasHead = entries.has('HEAD') && (entries.has('objects') || entries.has('commondir'));
+  return isNested || hasHead || names.at(-1) === '.git';
+}
+
+/** Whether a folder is protected, and so is everything below it. Case is ignored: file systems may. */
 export function isProtectedFolder(name: string, parent: string): boolean {
   const lower = name.toLowerCase();
   const isWhole = STARTING_FOLDERS.has(lower) || INSTRUCTING_FOLDERS.has(lower);
@@ -30,6 +58,8 @@ export function isProtectedFolder(name: string, parent: string): boolean {
 export function isProtectedFile(name: string, parent: string, grandparent: string): boolean {
   const lower = name.toLowerCase();
   if (STARTING_FILES.has(lower) || INSTRUCTING_FILES.has(lower)) return true;
+  // As a file it says where the folder is.
+  if (lower === '.git') return true;
   if (parent.toLowerCase() === '.git') return GIT_FILES.has(lower);
   return parent === 'bin' && VIRTUAL_ENVIRONMENTS.has(grandparent) && INTERPRETER.test(name);
 }
@@ -43,7 +73,8 @@ export function protectedFromTools(way: string): string | undefined {
   for (const [index, name] of names.entries()) {
     const parent = names[index - 1] ?? '';
     const isLast = index === names.length - 1;
-    if (isProtectedFolder(name, parent)) return names.slice(0, index + 1).join('/');
+    const isNest = parent.toLowerCase() === '.git' && GIT_NESTS.has(name.toLowerCase());
+    if (isNest || isProtectedFolder(name, parent)) return names.slice(0, index + 1).join('/');
     if (!isLast || INSTRUCTING_FILES.has(name.toLowerCase())) continue;
     if (isProtectedFile(name, parent, names[index - 2] ?? '')) return way;
   }
@@ -51,27 +82,69 @@ export function protectedFromTools(way: string): string | undefined {
 }
 
 /** Keys of a git configuration that start nothing. A repository cloned inside has no others. */
-const HARMLESS_GIT_SECTIONS = /^(?:remote|branch|user|init|color|extensions)\b/i;
-const HARMLESS_CORE_KEYS =
-  /^(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|autocrlf|eol)$/i;
+const HARMLESS_GIT_SECTIONS = /^(?:remote|branch|user|color|extensions|advice)\b/i;
+const HARMLESS_KEYS = new Set([
+  'core.autocrlf',
+  'core.bare',
+  'core.eol',
+  'core.filemode',
+  'core.ignorecase',
+  'core.logallrefupdates',
+  'core.precomposeunicode',
+  'core.repositoryformatversion',
+  'core.sparsecheckout',
+  'core.sparsecheckoutcone',
+  'core.symlinks',
+  'commit.gpgsign',
+  'gc.auto',
+  'init.defaultbranch',
+  'pull.ff',
+  'pull.rebase',
+  'push.autosetupremote',
+  'push.default',
+  'receive.denycurrentbranch',
+  'submodule.active',
+  'submodule.branch',
+  'submodule.url',
+  'tag.gpgsign',
+]);
+/** Of sections that are harmless else: programs that git starts to speak to a remote. */
+const STARTING_KEYS = new Set(['uploadpack', 'receivepack', 'vcs']);
 
-/** Whether a new `.git/config` says nothing that git would run. What cannot be read as such does. */
-export function isHarmlessGitConfig(text: string): boolean {
+/**
+ * Whether a new `config` of git says nothing that git would run. What cannot be read as such does. `isOwnTree`: whether
+ * the files that belong to it may lie at a path relative to it, as those of a submodule do.
+ */
+export function isHarmlessGitConfig(
+  text: string,
+  isOwnTree: (path: string) => boolean = () => false,
+): boolean {
   let section = '';
   for (const line of text.split('\n').map((one) => one.trim())) {
     if (line === '' || line.startsWith('#') || line.startsWith(';')) continue;
     if (line.endsWith('\\')) return false;
     const header = /^\[([^\]]+)\]$/.exec(line)?.[1];
-    const key = /^([\w-]+)\s*(?:=|$)/.exec(line)?.[1] ?? '';
-    if (header !== undefined) section = header.trim();
-    else if (section.toLowerCase() === 'core' ? !HARMLESS_CORE_KEYS.test(key) : !harmless(section, key))
-      return false;
+    const [, key, value = ''] = /^([\w-]+)\s*(?:=\s*(.*)|$)/.exec(line) ?? [];
+    if (header !== undefined) section = (/^[\w.-]+/.exec(header.trim())?.[0] ?? '').toLowerCase();
+    else if (key === undefined) return false;
+    else if (section === 'core' && key.toLowerCase() === 'worktree') {
+      if (!isOwnTree(value)) return false;
+    } else if (!isHarmless(section, key.toLowerCase())) return false;
   }
   return true;
 }
 
-function harmless(section: string, key: string): boolean {
-  // Both name programs that git starts to speak to a remote.
-  if (/^(?:uploadpack|receivepack|vcs)$/i.test(key)) return false;
-  return key !== '' && HARMLESS_GIT_SECTIONS.test(section);
+function isHarmless(section: string, key: string): boolean {
+  const isOpen = HARMLESS_GIT_SECTIONS.test(section) && !STARTING_KEYS.has(key);
+  return isOpen || HARMLESS_KEYS.has(`${section}.${key}`);
+}
+
+/** Where a `.git` file says that the folder is; undefined where it says nothing. */
+export function gitFolderNamedIn(text: string): string | undefined {
+  return /^gitdir: ([^\n]+)\n*$/.exec(text)?.[1];
+}
+
+/** In a folder of another working tree, the one way to the folder of git around it that git itself writes. */
+export function isHarmlessCommonFolder(text: string): boolean {
+  return text.trim() === '../..';
 }

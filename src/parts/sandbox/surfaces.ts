@@ -12,14 +12,23 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  realpathSync,
   renameSync,
   rmSync,
   type Stats,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { basename, dirname, join, relative, sep } from 'node:path';
-import { isHarmlessGitConfig, isProtectedFile, isProtectedFolder, SKIPPED_FOLDERS } from './protected.ts';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import {
+  gitFolderNamedIn,
+  isGitFolder,
+  isHarmlessCommonFolder,
+  isHarmlessGitConfig,
+  isLookedThrough,
+  isProtectedFile,
+  isProtectedFolder,
+} from './protected.ts';
 
 /** Folders of one root that are looked at; a larger tree is covered in part, and that is told. */
 const MAX_FOLDERS = 20_000;
@@ -28,6 +37,7 @@ const MAX_KEPT_BYTES = 1024 * 1024;
 
 interface Folder {
   readonly mark: string;
+  readonly isGit: boolean;
   readonly folders: readonly string[];
   readonly guarded: readonly string[];
 }
@@ -81,10 +91,8 @@ export class Surfaces {
   /** Files and folders to be covered by mounts: the whole folder where all of it is protected. */
   covers(snapshot: Snapshot): readonly string[] {
     const covered = new Set<string>();
-    for (const [path, { root, link }] of snapshot) {
-      // A mount on a link lands on what it names.
-      if (link === undefined) covered.add(outermost(path, root) ?? path);
-    }
+    for (const [path, entry] of snapshot)
+      if (canBeCovered(path, entry)) covered.add(outermost(path, entry.root) ?? path);
     return [...covered];
   }
 
@@ -100,14 +108,15 @@ export class Surfaces {
       if (old === undefined) {
         if (!isHarmlessNew(path, entry, this.#options.roots))
           planted.push(await this.#remove(path, entry.root, 'new'));
-      } else if (!isSame(old, entry) && !(isCovered && isOwnChange(old, entry))) {
+      } else if (!isSame(old, entry) && !(isCovered && isOwnChange(path, old, entry))) {
+        if (isPointer(path) && isHarmlessNew(path, entry, this.#options.roots)) continue;
         const removed = await this.#remove(path, entry.root, 'changed');
         this.#restore(path, old);
         planted.push(removed);
       }
     }
     for (const [path, old] of before) {
-      if (after.has(path)) continue;
+      if (after.has(path) || (isPointer(path) && !canBeCovered(path, old))) continue;
       this.#restore(path, old);
       planted.push({ path, what: 'gone' });
     }
@@ -115,44 +124,53 @@ export class Surfaces {
   }
 
   #walk(root: string, found: Map<string, Entry>): void {
-    const queue = [root];
-    for (let at = 0; at < queue.length && at < MAX_FOLDERS; at++) {
-      const path = queue[at] ?? root;
-      const folder = this.#folder(path, root);
+    const queue = [{ path: root, isGuarded: false }];
+    // It grows while it is gone through.
+    for (const [at, { path, isGuarded }] of queue.entries()) {
+      if (at === MAX_FOLDERS) break;
+      const folder = this.#folder(path, root, isGuarded);
       for (const name of folder.guarded) this.#note(join(path, name), root, found);
-      for (const name of folder.folders) queue.push(join(path, name));
+      for (const name of folder.folders) {
+        const isHooks = folder.isGit && isProtectedFolder(name, '.git');
+        queue.push({ path: join(path, name), isGuarded: isGuarded || isHooks });
+      }
     }
   }
 
-  #folder(path: string, root: string): Folder {
+  /** `isGuarded`: everything in it is protected, because of what lies around it. */
+  #folder(path: string, root: string, isGuarded: boolean): Folder {
     const info = look(path);
     if (info === undefined || !info.isDirectory()) return NOTHING;
-    const mark = markOf(info);
+    const mark = `${markOf(info)}:${isGuarded}`;
     const known = this.#folders.get(path);
     if (known?.mark === mark) return known;
-    const folder = { mark, ...this.#read(path, root) };
+    const folder = { mark, ...this.#read(path, root, isGuarded) };
     this.#folders.set(path, folder);
     return folder;
   }
 
-  #read(path: string, root: string): Omit<Folder, 'mark'> {
+  #read(path: string, root: string, isWhole: boolean): Omit<Folder, 'mark'> {
     const folders: string[] = [];
     const guarded: string[] = [];
-    const [name, parent] = [basename(path), basename(dirname(path))];
-    const isInside = outermost(path, root) !== undefined;
-    for (const entry of list(path)) {
+    const entries = list(path);
+    const way = wayTo(path, root);
+    const isGit = isGitFolder(way, new Set(entries.map(({ name }) => name)));
+    const name = isGit ? '.git' : basename(path);
+    const parent = basename(dirname(path));
+    const isInside = isWhole || outermost(path, root) !== undefined;
+    for (const entry of entries) {
+      if (entry.isDirectory()) {
+        if (isLookedThrough([...way, entry.name])) folders.push(entry.name);
+        continue;
+      }
       const isGuarded =
         isInside ||
         this.#isDotFile(path, entry.name) ||
-        (entry.isDirectory()
-          ? isProtectedFolder(entry.name, name)
-          : isProtectedFile(entry.name, name, parent) || isProtectedFolder(entry.name, name));
-      if (isGuarded && !entry.isDirectory()) guarded.push(entry.name);
-      // Of git's own folder only what is protected matters, and objects are many.
-      else if (entry.isDirectory() && !SKIPPED_FOLDERS.has(entry.name) && (name !== '.git' || isGuarded))
-        folders.push(entry.name);
+        isProtectedFile(entry.name, name, parent) ||
+        isProtectedFolder(entry.name, name);
+      if (isGuarded) guarded.push(entry.name);
     }
-    return { folders, guarded };
+    return { isGit, folders, guarded };
   }
 
   #isDotFile(folder: string, name: string): boolean {
@@ -193,7 +211,7 @@ export class Surfaces {
   }
 }
 
-const NOTHING: Folder = { mark: '', folders: [], guarded: [] };
+const NOTHING: Folder = { mark: '', isGit: false, folders: [], guarded: [] };
 
 /** What cannot be kept, as on another file system, is at least gone. */
 function moveAway(path: string, target: string | undefined): boolean {
@@ -228,19 +246,52 @@ function isSame(old: Entry, entry: Entry): boolean {
  * A mount covers it, so nobody inside has changed it: somebody outside did. But a folder around it can be moved away,
  * and another put in its place.
  */
-function isOwnChange(old: Entry, entry: Entry): boolean {
-  return old.link === undefined && old.folder === entry.folder;
+function isOwnChange(path: string, old: Entry, entry: Entry): boolean {
+  return canBeCovered(path, old) && old.folder === entry.folder;
+}
+
+/** Of another working tree or a submodule: it leads to a folder of git, and goes with its tree. */
+function isPointer(path: string): boolean {
+  return ['.git', 'commondir'].includes(basename(path));
+}
+
+/** A mount on a link lands on what it names, and one on a pointer keeps its tree from being removed. */
+function canBeCovered(path: string, { root, link }: Entry): boolean {
+  return link === undefined && !(isPointer(path) && dirname(path) !== root);
 }
 
 /** A repository that was cloned, and a virtual environment that uses the system's Python, are no plants. */
 function isHarmlessNew(path: string, { link, content }: Entry, roots: readonly string[]): boolean {
-  if (basename(dirname(path)) === '.git' && basename(path) === 'config')
-    return content !== undefined && isHarmlessGitConfig(new TextDecoder().decode(content));
-  if (basename(dirname(path)) !== 'bin' || link === undefined) return false;
+  const [folder, name] = [dirname(path), basename(path)];
+  if (['.git', 'commondir', 'config', 'config.worktree'].includes(name)) {
+    if (content === undefined) return false;
+    const text = new TextDecoder().decode(content);
+    const isWithin = (way: string) => isWatched(resolve(folder, way), roots);
+    if (name === '.git') return isWithin(gitFolderNamedIn(text) ?? sep);
+    if (name !== 'commondir') return isHarmlessGitConfig(text, isWithin);
+    return basename(dirname(folder)) === 'worktrees' && isHarmlessCommonFolder(text);
+  }
+  if (basename(folder) !== 'bin' || link === undefined) return false;
   return (
     /^python[0-9.]*$/.test(link) ||
     (link.startsWith('/') && !roots.some((root) => link.startsWith(root + sep)))
   );
+}
+
+/** Whether a folder is there, through no link, and is looked through. */
+function isWatched(path: string, roots: readonly string[]): boolean {
+  try {
+    if (realpathSync(path) !== path) return false;
+  } catch {
+    return false;
+  }
+  return roots.some(
+    (root) => (path === root || path.startsWith(root + sep)) && isLookedThrough(wayTo(path, root)),
+  );
+}
+
+function wayTo(path: string, root: string): readonly string[] {
+  return [basename(root), ...relative(root, path).split(sep)].filter((name) => name !== '');
 }
 
 function look(path: string): Stats | undefined {
