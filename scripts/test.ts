@@ -79,6 +79,8 @@ function isolate(home: string): void {
   }
   process.env['HOME'] = home;
   process.env['CRAB_HOME'] = join(home, '.crab');
+  // Each file is a process: what one has compiled the next one does not compile again.
+  process.env['NODE_COMPILE_CACHE'] = join(home, 'compile-cache');
   process.env['PATH'] = [BIN, process.env['PATH']].join(delimiter);
 }
 

@@ -28,6 +28,7 @@ export interface Linted {
 
 export interface PlantedTree extends AsyncDisposable {
   readonly root: string;
+  /** Of the planted files alone: the rest of the tree is linted where it stands. */
   lint(): Promise<Linted>;
   compile(project: string): Promise<readonly Finding[]>;
 }
@@ -54,14 +55,16 @@ export async function plantTree(files: ReadonlyMap<string, string>): Promise<Pla
   }
   return {
     root,
-    lint: () => lint(root),
+    lint: () => lint(root, [...files.keys()]),
     compile: (project) => compile(root, project),
     [Symbol.asyncDispose]: () => rm(root, { recursive: true }),
   };
 }
 
-export async function lint(root: string): Promise<Linted> {
-  const report = await output(root, 'biome', ['lint', '--reporter=json', '--max-diagnostics=none', 'src']);
+/** `paths` are relative to `root`. */
+export async function lint(root: string, paths: readonly string[] = ['src']): Promise<Linted> {
+  const args = ['lint', '--reporter=json', '--max-diagnostics=none', ...paths];
+  const report = await output(root, 'biome', args);
   const { summary, diagnostics } = JSON.parse(report);
   return {
     filesChecked: summary.changed + summary.unchanged,
