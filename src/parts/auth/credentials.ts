@@ -8,9 +8,9 @@ import type { Settings } from '../../core/settings.ts';
 import { hasAws, hasGoogle } from './cloud-evidence.ts';
 import type { EntryInfo } from './entry.ts';
 import { environmentKey } from './environment-key.ts';
-import type { Helper } from './helper.ts';
 import { authFolder, readIndex } from './index-file.ts';
 import { keyCredential } from './key-credential.ts';
+import type { KeyHelper } from './key-helper.ts';
 import type { LockStore, Store } from './store.ts';
 import type { Send } from './token-endpoint.ts';
 
@@ -103,7 +103,7 @@ interface Chain {
 function createChain(env: Environment, host: CredentialHost): Chain {
   const { settings, keyFile } = host;
   const folder = authFolder(host.home);
-  const helpers = new Map<string, Helper>();
+  const helpers = new Map<string, KeyHelper>();
   let index: ReadonlyMap<string, EntryInfo> | undefined;
   let store: Promise<Store> | undefined;
   /** Whose key the file holds: the first provider that asks. Another one would learn a key that is not its own. */
@@ -128,12 +128,12 @@ function createChain(env: Environment, host: CredentialHost): Chain {
   async function helped(provider: string, scheme: KeyScheme): Promise<Credential | undefined> {
     const command = commandOf(provider, scheme);
     if (command === undefined) return undefined;
-    const { createHelper, helperCredential, helperTtl } = await import('./helper.ts');
+    const { createKeyHelper, keyHelperCredential, keyHelperTtl } = await import('./key-helper.ts');
     const { exec, clock, platform, cwd } = host;
-    const ttlMs = helperTtl(env, settings);
-    const helper = helpers.get(command) ?? createHelper({ command, exec, clock, platform, cwd, ttlMs });
+    const ttlMs = keyHelperTtl(env, settings);
+    const helper = helpers.get(command) ?? createKeyHelper({ command, exec, clock, platform, cwd, ttlMs });
     helpers.set(command, helper);
-    return helperCredential(helper, scheme.style, host.learn);
+    return keyHelperCredential(helper, scheme.style, host.learn);
   }
 
   async function stored(provider: string, scheme: KeyScheme): Promise<Credential | undefined> {

@@ -9,14 +9,14 @@ import type { Settings } from '../../core/settings.ts';
 import { keyCredential } from './key-credential.ts';
 
 /** One command, for all providers that it serves. */
-export interface Helper {
+export interface KeyHelper {
   /** The key while it is good; undefined when the command must be run. */
   current(): string | undefined;
   /** Runs the command, unless it is running. Throws `auth-failed`. */
   run(): Promise<string>;
 }
 
-export interface HelperOptions {
+export interface KeyHelperOptions {
   /** A line of the shell. */
   readonly command: string;
   readonly exec: Exec;
@@ -33,7 +33,7 @@ const MAX_BYTES = 64 * 1024;
 const SOURCE = 'apiKeyHelper';
 
 /** `CRAB_API_KEY_HELPER_TTL_MS`, else `apiKeyHelperTtlMs`, else five minutes. */
-export function helperTtl(
+export function keyHelperTtl(
   env: Readonly<Record<string, string | undefined>>,
   { apiKeyHelperTtlMs }: Settings,
 ): number {
@@ -46,7 +46,7 @@ export function helperTtl(
   );
 }
 
-export function createHelper({ command, exec, clock, ttlMs, platform, cwd }: HelperOptions): Helper {
+export function createKeyHelper({ command, exec, clock, ttlMs, platform, cwd }: KeyHelperOptions): KeyHelper {
   let key: string | undefined;
   let goodUntil = Number.NEGATIVE_INFINITY;
   let running: Promise<string> | undefined;
@@ -75,8 +75,8 @@ export function createHelper({ command, exec, clock, ttlMs, platform, cwd }: Hel
 }
 
 /** Runs the helper if its answer is old. Rejects with `CrabError`. */
-export async function helperCredential(
-  helper: Helper,
+export async function keyHelperCredential(
+  helper: KeyHelper,
   style: KeyStyle,
   learn: (secrets: readonly string[]) => void,
 ): Promise<Credential> {
