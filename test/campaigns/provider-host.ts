@@ -61,6 +61,9 @@ const LIMITS = {
   maxBytes: 24 * 1024 * 1024,
 };
 
+/** Where nothing may be found, a machine that is busy with something else must not be taken for a silent provider. */
+const PATIENT_LIMITS = { ...LIMITS, firstContentMs: 10_000, contentMs: 10_000 };
+
 /** Milliseconds: a wait for longer than this one is waited for until somebody cancels. */
 const LONGEST_WAIT_MS = 60_000;
 const SHORT_WAIT_MS = 2;
@@ -115,7 +118,8 @@ export function campaignHost(options: HostOptions): CampaignHost {
 }
 
 /** One model to the runtime, whose requests go wherever the turn wants them. */
-function modelsOf({ wire, urls, endpoint, random }: HostOptions, clock: Clock): Models {
+function modelsOf({ wire, urls, endpoint, random, plant }: HostOptions, clock: Clock): Models {
+  const limits = Object.keys(plant).length === 0 ? PATIENT_LIMITS : LIMITS;
   const made = new Map<EndpointName, Models>();
   const at = (name: EndpointName): Models => {
     const env = wire.env(urls[name]);
@@ -128,7 +132,7 @@ function modelsOf({ wire, urls, endpoint, random }: HostOptions, clock: Clock): 
         clock,
         random,
         userAgent: 'crab-campaign',
-        limits: LIMITS,
+        limits,
       });
     made.set(name, models);
     return models;

@@ -9,6 +9,7 @@ import { seeded } from '../../src/core/seeded.ts';
 import { createExec } from '../../src/parts/process/exec.ts';
 import { createJobs } from '../../src/parts/process/jobs.ts';
 import { createShellTools } from '../../src/parts/shell/shell-tools.ts';
+import { eventually } from '../support/processes.ts';
 import { realClock, toolContext } from '../support/tool-context.ts';
 
 /** A way out of the tree; `BODY` is the script of the next generation, quoted. */
@@ -62,6 +63,9 @@ export async function growTrees(options: TreesOptions): Promise<TreesReport> {
   for (let done = 0; done < trees; done += together) {
     const brand = `crab-trees-${process.pid}-${done}`;
     await turn({ ...options, together: Math.min(together, trees - done) }, brand, random);
+    // A tree that nothing ends may still be growing.
+    if (options.kill !== undefined)
+      await eventually('a tree has grown', async () => (await branded(brand)).length > 0);
     const ended = performance.now();
     let left = await branded(brand);
     while (left.length > 0 && performance.now() - ended < LIMIT_MS) {

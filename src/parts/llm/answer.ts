@@ -5,6 +5,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { CrabError } from '../../core/errors.ts';
 import type { Decoder } from './decompress.ts';
 import type { HttpAnswer, HttpLimits } from './http.ts';
+import { Patience } from './patience.ts';
 
 /** Bytes that are taken from the socket ahead of the reader. */
 const AHEAD_BYTES = 1024 * 1024;
@@ -30,8 +31,8 @@ export class Answer implements HttpAnswer {
   #error: Error | undefined;
   /** Set while a reader waits. */
   #wake: (() => void) | undefined;
-  #timer: NodeJS.Timeout | undefined;
-  #timerMs = 0;
+  readonly #patience = new Patience(() => this.#tooSilent());
+  #lingering: NodeJS.Timeout | undefined;
 
   /** `released` is called when the exchange is over, perhaps more than once. */
   constructor(message: IncomingMessage, limits: HttpLimits, host: string, released: () => void) {
@@ -57,7 +58,7 @@ export class Answer implements HttpAnswer {
       if (this.#chunks.length > 0) return this.#take();
       if (this.#error !== undefined) throw this.#error;
       if (this.#ended) return undefined;
-      this.#startClock();
+      this.#patience.begin(this.#patienceMs);
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
@@ -98,8 +99,8 @@ export class Answer implements HttpAnswer {
       rest += chunk.length;
       if (rest > LINGER_BYTES) this.destroy();
     });
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.destroy(), LINGER_MS).unref();
+    this.#patience.end();
+    this.#lingering = setTimeout(() => this.destroy(), LINGER_MS).unref();
     this.#message.resume();
   }
 
@@ -171,25 +172,20 @@ export class Answer implements HttpAnswer {
     wake?.();
   }
 
-  #startClock(): void {
-    const milliseconds = this.#received === 0 ? this.#limits.firstByteMs : this.#limits.stallMs;
-    if (this.#timer !== undefined && this.#timerMs === milliseconds) {
-      this.#timer.refresh();
-      return;
-    }
-    clearTimeout(this.#timer);
-    this.#timerMs = milliseconds;
-    this.#timer = setTimeout(() => {
-      // The reader is busy with what it has; its next call starts the clock again.
-      if (this.#wake === undefined) return;
-      const text = `${this.#host} sent nothing for ${milliseconds / 1000} seconds.`;
-      this.abort(new CrabError('provider-stalled', text, { retryable: true }));
-    }, milliseconds);
+  get #patienceMs(): number {
+    return this.#received === 0 ? this.#limits.firstByteMs : this.#limits.stallMs;
+  }
+
+  #tooSilent(): void {
+    // The reader is busy with what it has; its next call starts the clock again.
+    if (this.#wake === undefined) return;
+    const text = `${this.#host} sent nothing for ${this.#patienceMs / 1000} seconds.`;
+    this.abort(new CrabError('provider-stalled', text, { retryable: true }));
   }
 
   #release(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
+    this.#patience.end();
+    clearTimeout(this.#lingering);
     this.#released();
   }
 }

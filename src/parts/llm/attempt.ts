@@ -15,6 +15,7 @@ import {
   streamFailure,
 } from './failure.ts';
 import type { Http, HttpAnswer, HttpLimits, HttpRequest } from './http.ts';
+import { Patience } from './patience.ts';
 import { rateLimitOf, untilLifted } from './rate-limit.ts';
 import { retryAfter, shouldRetry } from './retry.ts';
 import { type SseEvent, SseParser } from './sse.ts';
@@ -49,8 +50,7 @@ export class Attempt {
   #over = false;
   #isReading = false;
   #hasContent = false;
-  #silence: NodeJS.Timeout | undefined;
-  #silenceMs = 0;
+  readonly #patience = new Patience(() => this.#tooSilent());
   #silent: CrabError | undefined;
 
   constructor(connection: Connection, request: ModelRequest, body: readonly Buffer[], signal: AbortSignal) {
@@ -88,30 +88,26 @@ export class Attempt {
 
   /** Starts the clock anew. Pings do not: they show that the connection lives, not that an answer comes. */
   #awaitContent(): void {
+    this.#patience.begin(this.#patienceMs);
+  }
+
+  get #patienceMs(): number {
     const { firstContentMs, contentMs } = this.#connection.limits;
-    const milliseconds = this.#hasContent ? contentMs : firstContentMs;
-    if (this.#silence !== undefined && this.#silenceMs === milliseconds) {
-      this.#silence.refresh();
-      return;
-    }
-    clearTimeout(this.#silence);
-    this.#silenceMs = milliseconds;
-    this.#silence = setTimeout(() => this.#tooSilent(), milliseconds);
+    return this.#hasContent ? contentMs : firstContentMs;
   }
 
   #tooSilent(): void {
-    this.#silence = undefined;
     // Whoever reads is busy with what it has; its next call starts the clock again.
     if (!this.#isReading) return;
     const { host } = this.#connection.provider.url;
-    const text = `${host} kept the connection alive, but sent nothing of an answer for ${this.#silenceMs / 1000} seconds.`;
+    const text = `${host} kept the connection alive, but sent nothing of an answer for ${this.#patienceMs / 1000} seconds.`;
     this.#silent = new CrabError('provider-stalled', text, { retryable: true });
     this.#answer?.destroy();
   }
 
   /** Releases the connection; in the middle of an answer that means to close it. */
   close(): void {
-    clearTimeout(this.#silence);
+    this.#patience.end();
     if (this.#over && this.error === undefined) this.#answer?.finish();
     else this.#answer?.destroy();
   }

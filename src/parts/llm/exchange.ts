@@ -8,6 +8,7 @@ import { Answer } from './answer.ts';
 import { interrupted } from './failure.ts';
 import type { HttpLimits, HttpRequest } from './http.ts';
 import { networkFailure, proxyRefusal } from './network-failure.ts';
+import { Patience } from './patience.ts';
 import type { Transport } from './transports.ts';
 
 export interface Target {
@@ -36,7 +37,7 @@ export class Exchange {
   readonly #onAbort = () => this.#abort();
   #request: ClientRequest | undefined;
   #answer: Answer | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  readonly #patience = new Patience(() => this.#late());
   #isConnected = false;
   /** What a proxy answered to CONNECT. */
   #tunnel: number | undefined;
@@ -62,13 +63,13 @@ export class Exchange {
       headers: body === undefined ? headers : { ...headers, 'content-length': sizeOf(parts) },
     });
     this.#request = request;
-    this.#timer = setTimeout(() => this.#late(), this.#limits.connectMs);
+    this.#patience.begin(this.#limits.connectMs);
     this.#signal.addEventListener('abort', this.#onAbort, { once: true });
     this.#listen(request);
     // A long body takes a while to hand over; the other side may begin with the headers.
     if (parts.length > 1) request.flushHeaders();
     // A slow line is no silence: the wait for the answer begins again with each piece that left.
-    const left = () => this.#timer?.refresh();
+    const left = () => this.#patience.refresh();
     for (const part of parts) request.write(part, left);
     request.end();
   }
@@ -93,10 +94,9 @@ export class Exchange {
   }
 
   #connected(): void {
-    if (this.#timer === undefined) return;
+    if (!this.#patience.hasBegun) return;
     this.#isConnected = true;
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#late(), this.#limits.headersMs);
+    this.#patience.begin(this.#limits.headersMs);
   }
 
   #responded(message: IncomingMessage): void {
@@ -104,7 +104,7 @@ export class Exchange {
       beginningOf(message).then((body) => this.#refusedByProxy(message.statusCode ?? 0, body));
       return;
     }
-    this.#stopClock();
+    this.#patience.end();
     const released = () => this.#signal.removeEventListener('abort', this.#onAbort);
     this.#answer = new Answer(message, this.#limits, this.#spec.url.host, released);
     this.#settle.resolve(this.#answer);
@@ -149,15 +149,10 @@ export class Exchange {
   }
 
   #fail(error: Error): void {
-    this.#stopClock();
+    this.#patience.end();
     this.#signal.removeEventListener('abort', this.#onAbort);
     this.#request?.destroy();
     this.#settle.reject(error);
-  }
-
-  #stopClock(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
   }
 }
 
