@@ -92,7 +92,9 @@ function doneBy(program: string): 'prints' | 'runs' | 'writes' | 'unclear' {
       continue;
     }
     const sign = take(SIGN)?.[0];
-    if (sign === undefined || sign === '|') return 'unclear';
+    // To a program, or from one.
+    if (sign === '|') return 'runs';
+    if (sign === undefined) return 'unclear';
     if (sign === '(' || sign === '[') depth += 1;
     if (sign === ')' || sign === ']') depth -= 1;
     // A line's end does not always end a statement: to go on is the careful side.

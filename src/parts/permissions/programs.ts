@@ -62,8 +62,11 @@ function checkEffect(name: string, args: readonly Word[]): Effect | undefined {
     return reads(files);
   if (name === 'php' && first?.value === '-l' && files.length === 1) return reads(files);
   if (name === 'ruby' && first?.value === '-c' && files.length === 1) return reads(files);
-  const tool = /^python[\d.]*$/.test(name) && values[0] === '-m' && values[1] === 'json.tool';
-  if (tool && args.length <= 3 && !values[2]?.startsWith('-')) return reads(args.slice(2));
+  if (/^python[\d.]*$/.test(name) && values[0] === '-m' && values[1] === 'json.tool') {
+    const list = '--sort-keys --no-ensure-ascii --json-lines --indent: --tab --no-indent --compact';
+    const { operands, unknown: strange } = readOptions(args.slice(2), list);
+    if (strange === undefined && operands.length <= 1) return reads(operands);
+  }
   return undefined;
 }
 

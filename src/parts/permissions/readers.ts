@@ -70,7 +70,7 @@ const READERS: Readonly<Record<string, Reader>> = {
     operands: 'paths',
   },
   stat: {
-    options: '-L -f -c: -t -x -s -r --dereference --file-system --format: --printf: --terse',
+    options: '-L -f? -c: -t -x -s -r --dereference --file-system --format: --printf: --terse',
     operands: 'paths',
   },
   du: {
@@ -173,6 +173,11 @@ const READERS: Readonly<Record<string, Reader>> = {
   sleep: { options: '-#', operands: 'text' },
   'expr factor yes': { options: '--help', operands: 'text' },
   'cal ncal': { options: '-1 -3 -m -y -j -s -n: -A: -B: -#', operands: 'text' },
+  diffstat: {
+    options: '-b -C -c -f: -k -l -m -n: -N: -p: -q -r: -R -s -S: -t -T -u -v -w:',
+    operands: 'paths',
+    sharp: true,
+  },
   numfmt: {
     options:
       '-d: --delimiter: --field: --format: --from: --to: --from-unit: --to-unit: --header? --padding: --round: --suffix: --grouping',
@@ -433,10 +438,11 @@ const SPECIAL: Readonly<Record<string, (args: readonly Word[]) => Effect>> = {
   openssl(args) {
     if (args[0]?.value === 'version' && args.slice(1).every(({ value }) => /^-[abdefoprv]$/.test(value)))
       return reads([]);
-    if (args[0]?.value === 'x509') {
+    if (/^(?:x509|req|crl)$/.test(args[0]?.value ?? '')) {
       const shown = readOptions(
         args.slice(1),
-        '-in@ -inform: -noout -text -subject -issuer -dates -startdate -enddate -serial -fingerprint -sha256 -sha1 -purpose -email -modulus -ext: -nameopt:',
+        '-in@ -inform: -noout -text -subject -issuer -dates -startdate -enddate -lastupdate -nextupdate -serial -fingerprint -sha256 -sha1 ' +
+          '-purpose -email -modulus -ext: -nameopt:',
       );
       if (shown.unknown === undefined && shown.operands.length === 0 && shown.seen.has('-noout'))
         return reads(shown.reads);
@@ -448,6 +454,39 @@ const SPECIAL: Readonly<Record<string, (args: readonly Word[]) => Effect>> = {
     return args[0]?.value === 'dgst' && strange === undefined
       ? reads(operands)
       : unknown('uses keys or makes files');
+  },
+  mktemp(args) {
+    const { seen, unknown: strange } = readOptions(
+      args,
+      '-u -d -q -t --dry-run --directory --quiet --suffix:',
+    );
+    if (strange !== undefined) return unknownOption('mktemp', strange);
+    return seen.has('-u') || seen.has('--dry-run') ? reads([]) : unknown('makes a file or a folder');
+  },
+  patch(args) {
+    const list =
+      '--dry-run -p: -R -N -f -t -s -l -u -c -n -E -Z -T -F: -i@ --strip: --reverse --forward --force --batch --silent --quiet --verbose ' +
+      '--ignore-whitespace --unified --context --normal --fuzz: --input@ --binary';
+    if (args.some(startsWithGlob)) return globFirst('patch');
+    const { operands, seen, reads: named, unknown: strange } = readOptions(args, list);
+    if (strange !== undefined) return unknownOption('patch', strange);
+    return seen.has('--dry-run')
+      ? reads([...named, ...operands])
+      : unknown('changes the files that a patch names');
+  },
+  rsync(args) {
+    const list =
+      '-n -a -v -r -l -t -p -g -o -D -z -h -i -u -c -x -H -A -X -P -R -q -O -J -m -d -L --dry-run --archive --verbose --recursive --links ' +
+      '--times --perms --group --owner --compress --human-readable --itemize-changes --update --checksum --stats --progress --existing ' +
+      '--ignore-existing --size-only --delete --delete-excluded --prune-empty-dirs --exclude: --include: --exclude-from@ --include-from@';
+    // Any name that a pattern stands for could be that of a machine.
+    if (args.some(({ glob }) => glob)) return globFirst('rsync');
+    const { operands, seen, reads: named, unknown: strange } = readOptions(args, list);
+    if (strange !== undefined) return unknownOption('rsync', strange);
+    const isLocal = operands.every(({ value, open }) => open === undefined && !value.includes(':'));
+    return isLocal && (seen.has('-n') || seen.has('--dry-run'))
+      ? reads([...named, ...operands])
+      : unknown('copies files with rsync');
   },
   xmllint(args) {
     const list = '--noout --format --xpath: --nonet --nowarning --recover --html --pretty: --timing';

@@ -108,7 +108,7 @@ const SHOWN: Readonly<Record<string, RegExp>> = {
     'help(?: NAME)*',
   ),
   helm: lines('version(?: --short)?', 'env', 'help(?: NAME)*', 'plugin list'),
-  terraform: lines('version(?: -json)?', 'workspace show'),
+  terraform: lines('version(?: -json)?', '-version', '-v', 'workspace show'),
   psql: lines('-V'),
   screen: lines('-v'),
   'redis-server': lines('-v'),

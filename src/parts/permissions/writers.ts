@@ -147,7 +147,6 @@ export function tellsVersion(name: string, word: Word, args: readonly Word[]): b
   if (!/^[a-z][\w.+-]*$/i.test(word.value) || TAKES_NO_OPTIONS.test(name)) return false;
   if (RUNS_PROJECT_FIRST.test(name)) return false;
   const { value } = only;
-  if (value === '--version') return true;
-  if (value === '--help') return !/^(?:node|python3?|bash|zsh|sh)$/.test(name);
+  if (value === '--version' || value === '--help') return true;
   return SHORT_VERSIONS[value]?.test(name) === true;
 }

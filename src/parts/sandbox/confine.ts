@@ -420,8 +420,10 @@ function isWithin(path: string, root: string): boolean {
 }
 
 function plantedText({ path, what, movedTo }: Planted): string {
-  const did = { new: 'was made', changed: 'was changed', gone: 'was removed' }[what];
-  const undone = what === 'new' ? 'taken away' : 'put back';
+  const did = { new: 'was made', changed: 'was changed', gone: 'was removed', astray: 'was led elsewhere' }[
+    what
+  ];
+  const undone = what === 'new' || what === 'astray' ? 'taken away' : 'put back';
   const where = movedTo === undefined ? '' : ` (what was written is in ${movedTo})`;
   return `${path} ${did} by a program in the sandbox and ${undone}${where}: it changes what later runs by itself.`;
 }

@@ -13,8 +13,11 @@ const GIT_FOLDERS = new Set(['hooks']);
 const GIT_FILES = new Set(['config', 'config.worktree', 'commondir']);
 /** Of a `.git`: the folders of its submodules and of its other working trees, each a folder of git, too. */
 const GIT_NESTS = new Set(['modules', 'worktrees']);
-/** Of a folder of git: many files, and none that git obeys. */
+/** Of a folder of git: many files, and none that git obeys. A submodule may have the same name. */
 const GIT_STORES = new Set(['objects', 'refs', 'logs', 'lfs']);
+/** Of a folder of git: what a rebase that was interrupted will do when it is continued, programs among it. */
+const GIT_PLANS = new Set(['rebase-merge']);
+const REBASE_PLAN = 'git-rebase-todo';
 
 /** Interpreters of a virtual environment, which editors and tools start unasked. */
 const VIRTUAL_ENVIRONMENTS = new Set(['.venv', 'venv', '.virtualenv']);
@@ -27,24 +30,30 @@ const SKIPPED_FOLDERS = new Set(['node_modules', '.hg', '.svn']);
 export function isLookedThrough(way: readonly string[]): boolean {
   const names = way.map((name) => name.toLowerCase());
   const git = names.indexOf('.git');
-  const [first, ...deeper] = git < 0 ? [] : names.slice(git + 1);
+  const first = git < 0 ? undefined : names[git + 1];
   return (
     !names.slice(1).some((name) => SKIPPED_FOLDERS.has(name)) &&
-    (first === undefined || GIT_FOLDERS.has(first) || GIT_NESTS.has(first)) &&
-    !deeper.some((name) => GIT_STORES.has(name))
+    (first === undefined || GIT_FOLDERS.has(first) || GIT_NESTS.has(first) || GIT_PLANS.has(first))
   );
 }
 
-/**
- * Whether git takes a folder with these entries for one of its own, whatever it is called (gitrepository-layout(5)), or may
- * as soon as there are more. `way` as above.
- */
+/** Whether a folder has the name of one in which a folder of git keeps what is many. `way` as above. */
+export function isGitStore(way: readonly string[]): boolean {
+  const names = way.map((name) => name.toLowerCase());
+  return names.slice(0, -1).includes('.git') && GIT_STORES.has(names.at(-1) ?? '');
+}
+
+/** Whether git takes a folder with these entries for one of its own, wherever it lies (gitrepository-layout(5)). */
+export function isRepository(entries: ReadonlySet<string>): boolean {
+  return entries.has('HEAD') && (entries.has('objects') || entries.has('commondir'));
+}
+
+/** Whether a folder with these entries is one of git, or may be as soon as there are more. `way` as above. */
 export function isGitFolder(way: readonly string[], entries: ReadonlySet<string>): boolean {
   const names = way.map((name) => name.toLowerCase());
   const git = names.indexOf('.git');
   const isNested = git >= 0 && GIT_NESTS.has(names[git + 1] ?? '') && names.length > git + 2;
-  const hasHead = entries.has('HEAD') && (entries.has('objects') || entries.has('commondir'));
-  return isNested || hasHead || names.at(-1) === '.git';
+  return isNested || isRepository(entries) || names.at(-1) === '.git';
 }
 
 /** Whether a folder is protected, and so is everything below it. Case is ignored: file systems may. */
@@ -59,7 +68,7 @@ export function isProtectedFile(name: string, parent: string, grandparent: strin
   const lower = name.toLowerCase();
   if (STARTING_FILES.has(lower) || INSTRUCTING_FILES.has(lower)) return true;
   // As a file it says where the folder is.
-  if (lower === '.git') return true;
+  if (lower === '.git' || lower === REBASE_PLAN) return true;
   if (parent.toLowerCase() === '.git') return GIT_FILES.has(lower);
   return parent === 'bin' && VIRTUAL_ENVIRONMENTS.has(grandparent) && INTERPRETER.test(name);
 }
@@ -147,4 +156,13 @@ export function gitFolderNamedIn(text: string): string | undefined {
 /** In a folder of another working tree, the one way to the folder of git around it that git itself writes. */
 export function isHarmlessCommonFolder(text: string): boolean {
   return text.trim() === '../..';
+}
+
+/** A line of the list that a rebase goes through, of those that start a program (git-rebase(1)). */
+const REBASE_EXEC = /^\s*(?:exec|x)\s/i;
+
+/** Whether what a rebase has yet to do starts no program that it was not going to start before. */
+export function isHarmlessRebase(text: string, before: string): boolean {
+  const known = new Set(before.split('\n'));
+  return text.split('\n').every((line) => !REBASE_EXEC.test(line) || known.has(line));
 }

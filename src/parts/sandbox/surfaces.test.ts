@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import {
   existsSync,
+  linkSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -20,7 +21,7 @@ import { test } from 'node:test';
 import { isHarmlessGitConfig } from './protected.ts';
 import { Surfaces } from './surfaces.ts';
 
-function place(quarantine?: () => Promise<string>) {
+function place(quarantine?: () => Promise<string>, maxFolders?: number) {
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'crab-surfaces-')));
   const root = join(base, 'root');
   for (const name of ['root', 'kept']) mkdirSync(join(base, name));
@@ -31,6 +32,7 @@ function place(quarantine?: () => Promise<string>) {
   const surfaces = new Surfaces({
     roots: [root],
     quarantine: quarantine ?? (async () => join(base, 'kept')),
+    ...(maxFolders !== undefined && { maxFolders }),
   });
   return { root, put, surfaces, at: (path: string) => join(root, path) };
 }
@@ -153,6 +155,95 @@ test('what leads to a folder of git may lead to one that is looked through', asy
   assert.deepEqual(
     planted.map(({ path }) => path),
     ['c', 'd', 'e', 'f', 'g'].map((name) => at(`${name}/.git`)),
+  );
+});
+
+test('what leads to a folder of git is taken away when something else lies there', async () => {
+  const { put, surfaces, at } = place();
+  for (const path of ['store/HEAD', 'deep/store/HEAD', 'gone/HEAD', 'node_modules/HEAD']) put(path);
+  put('a/.git', 'gitdir: ../store\n');
+  put('b/.git', 'gitdir: ../deep/store\n');
+  put('c/.git', 'gitdir: ../gone\n');
+  put('d/.git', 'gitdir: ../node_modules\n');
+  const before = surfaces.snapshot();
+  for (const path of ['store', 'deep', 'gone']) rmSync(at(path), { recursive: true });
+  put('node_modules/store/HEAD');
+  symlinkSync('node_modules/store', at('store'));
+  symlinkSync('node_modules', at('deep'));
+  const planted = await surfaces.verify(before, OPEN);
+  assert.deepEqual(
+    planted.map(({ path, what }) => [what, path]),
+    ['a', 'b'].map((name) => ['astray', at(`${name}/.git`)]),
+  );
+});
+
+test('a submodule that is called as what git stores is looked after as any other', async () => {
+  const { put, surfaces, at } = place();
+  for (const path of ['.git/modules/lfs', '.git/modules/vendor/logs']) {
+    put(`${path}/HEAD`);
+    put(`${path}/objects/x`);
+    put(`${path}/config`, '[core]\n');
+  }
+  const before = surfaces.snapshot();
+  put('.git/modules/lfs/config', EVIL('x'));
+  put('.git/modules/vendor/logs/hooks/post-checkout');
+  put('.git/modules/lfs/objects/hooks');
+  const planted = await surfaces.verify(before, OPEN);
+  assert.deepEqual(
+    planted.map(({ path }) => path),
+    ['lfs/config', 'vendor/logs/hooks/post-checkout'].map((path) => at(`.git/modules/${path}`)),
+  );
+});
+
+test('a configuration with another name is not taken for changed by its owner', async () => {
+  const { put, surfaces, at } = place();
+  put('.git/config', 'mine');
+  linkSync(at('.git/config'), at('other'));
+  const before = surfaces.snapshot();
+  put('other', 'theirs');
+  const [planted] = await surfaces.verify(before, { isCovered: true });
+  assert.deepEqual([planted?.what, planted?.path], ['changed', at('.git/config')]);
+  assert.equal(readFileSync(at('.git/config'), 'utf8'), 'mine');
+});
+
+test('a rebase that was interrupted starts no program, but for those that it was going to', async () => {
+  const { put, surfaces, at } = place();
+  put('.git/HEAD');
+  const plan = '.git/rebase-merge/git-rebase-todo';
+  let before = surfaces.snapshot();
+  put(plan, 'pick 1 one\n\texec touch x\n');
+  assert.deepEqual(
+    (await surfaces.verify(before, OPEN)).map(({ path }) => path),
+    [at(plan)],
+  );
+  put(plan, 'pick 1 one\nx npm test\npick 2 exec\nx npm test\n');
+  before = surfaces.snapshot();
+  assert.deepEqual(surfaces.covers(before), []);
+  put(plan, 'pick 2 exec\nx npm test\n');
+  assert.deepEqual(await surfaces.verify(before, OPEN), []);
+  rmSync(at('.git/rebase-merge'), { recursive: true });
+  assert.deepEqual(await surfaces.verify(before, OPEN), []);
+});
+
+test('no number of new folders hides what is planted, and a tree that was too large is looked through in part', async () => {
+  const { root, put, surfaces, at } = place(undefined, 8);
+  for (const name of ['a', 'b', 'c']) put(`${name}/old/x`);
+  put('.git/HEAD');
+  let before = surfaces.snapshot();
+  for (const name of ['d', 'e', 'f', 'g', 'h']) put(`${name}/new/x`);
+  assert.deepEqual(await surfaces.verify(before, OPEN), []);
+  before = surfaces.snapshot();
+  for (const path of ['.git/hooks/pre-push', 'z/y/.envrc']) put(path);
+  assert.deepEqual(
+    (await surfaces.verify(before, OPEN)).map(({ path }) => path),
+    ['.git/hooks/pre-push', 'z/y/.envrc'].map(at),
+  );
+  const large = new Surfaces({ roots: [root], quarantine: async () => at('kept'), maxFolders: 8 });
+  before = large.snapshot();
+  for (const path of ['.git/hooks/pre-push', 'h/new/.envrc']) put(path);
+  assert.deepEqual(
+    (await large.verify(before, OPEN)).map(({ path }) => path),
+    [at('.git/hooks/pre-push')],
   );
 });
 

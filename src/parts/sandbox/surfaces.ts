@@ -6,6 +6,7 @@
 import {
   closeSync,
   constants,
+  existsSync,
   lstatSync,
   mkdirSync,
   openSync,
@@ -23,17 +24,33 @@ import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import {
   gitFolderNamedIn,
   isGitFolder,
+  isGitStore,
   isHarmlessCommonFolder,
   isHarmlessGitConfig,
+  isHarmlessRebase,
   isLookedThrough,
   isProtectedFile,
   isProtectedFolder,
+  isRepository,
 } from './protected.ts';
 
-/** Folders of one root that are looked at; a larger tree is covered in part, and that is told. */
+/**
+ * Folders of one root that are looked at when it is met; a larger tree is covered in part, and that is told. What is made
+ * later is always looked at: or a program would only have to make more.
+ */
 const MAX_FOLDERS = 20_000;
 /** Bytes of a file that is kept to be put back. */
 const MAX_KEPT_BYTES = 1024 * 1024;
+
+export interface SurfacesOptions {
+  /** Absolute, with links resolved. */
+  readonly roots: readonly string[];
+  /** A folder of ours on this machine for what was moved away. */
+  readonly quarantine: () => Promise<string>;
+  /** The person's home folder: where it is writable, what begins with a dot there is protected. */
+  readonly home?: string;
+  readonly maxFolders?: number;
+}
 
 interface Folder {
   readonly mark: string;
@@ -51,30 +68,31 @@ interface Entry {
   /** Undefined where it was too large, or could not be read. */
   readonly content?: Uint8Array;
   readonly mode: number;
+  /** It has another name, under which a mount does not cover it. */
+  readonly isShared: boolean;
 }
 
-export type Snapshot = ReadonlyMap<string, Entry>;
+export interface Snapshot {
+  readonly roots: readonly string[];
+  readonly entries: ReadonlyMap<string, Entry>;
+  /** Those that were looked through. */
+  readonly folders: ReadonlySet<string>;
+}
 
 export interface Planted {
   readonly path: string;
-  readonly what: 'new' | 'changed' | 'gone';
+  /** `astray`: unchanged itself, and something else lies where it leads. */
+  readonly what: 'new' | 'changed' | 'gone' | 'astray';
   /** Where it lies, or undefined where it could not be moved. */
   readonly movedTo?: string;
-}
-
-export interface SurfacesOptions {
-  /** Absolute, with links resolved. */
-  readonly roots: readonly string[];
-  /** A folder of ours on this machine for what was moved away. */
-  readonly quarantine: () => Promise<string>;
-  /** The person's home folder: where it is writable, what begins with a dot there is protected. */
-  readonly home?: string;
 }
 
 export class Surfaces {
   readonly #options: SurfacesOptions;
   readonly #folders = new Map<string, Folder>();
   readonly #contents = new Map<string, Entry>();
+  /** By root, the folders that were too many when it was met. */
+  readonly #passedOver = new Map<string, ReadonlySet<string>>();
   #moved = 0;
 
   constructor(options: SurfacesOptions) {
@@ -83,15 +101,17 @@ export class Surfaces {
 
   /** Everything protected that is there. */
   snapshot(): Snapshot {
-    const found = new Map<string, Entry>();
-    for (const root of this.#options.roots) this.#walk(root, found);
-    return found;
+    const entries = new Map<string, Entry>();
+    const folders = new Set<string>();
+    const { roots } = this.#options;
+    for (const root of roots) this.#walk(root, entries, folders);
+    return { roots, entries, folders };
   }
 
   /** Files and folders to be covered by mounts: the whole folder where all of it is protected. */
-  covers(snapshot: Snapshot): readonly string[] {
+  covers({ entries }: Snapshot): readonly string[] {
     const covered = new Set<string>();
-    for (const [path, entry] of snapshot)
+    for (const [path, entry] of entries)
       if (canBeCovered(path, entry)) covered.add(outermost(path, entry.root) ?? path);
     return [...covered];
   }
@@ -103,38 +123,52 @@ export class Surfaces {
   ): Promise<readonly Planted[]> {
     const after = this.snapshot();
     const planted: Planted[] = [];
-    for (const [path, entry] of after) {
-      const old = before.get(path);
+    for (const [path, entry] of after.entries) {
+      const old = before.entries.get(path);
       if (old === undefined) {
-        if (!isHarmlessNew(path, entry, this.#options.roots))
-          planted.push(await this.#remove(path, entry.root, 'new'));
-      } else if (!isSame(old, entry) && !(isCovered && isOwnChange(path, old, entry))) {
-        if (isPointer(path) && isHarmlessNew(path, entry, this.#options.roots)) continue;
+        if (!isHarmless(path, entry, after)) planted.push(await this.#remove(path, entry.root, 'new'));
+      } else if (isSame(old, entry)) {
+        if (leadsAstray(path, entry, before, after))
+          planted.push(await this.#remove(path, entry.root, 'astray'));
+      } else if (!(isCovered && isOwnChange(path, old, entry))) {
+        if (isJudged(path) && isHarmless(path, entry, after, old)) continue;
         const removed = await this.#remove(path, entry.root, 'changed');
         this.#restore(path, old);
         planted.push(removed);
       }
     }
-    for (const [path, old] of before) {
-      if (after.has(path) || (isPointer(path) && !canBeCovered(path, old))) continue;
+    for (const [path, old] of before.entries) {
+      if (after.entries.has(path) || (isJudged(path) && !canBeCovered(path, old))) continue;
       this.#restore(path, old);
       planted.push({ path, what: 'gone' });
     }
     return planted;
   }
 
-  #walk(root: string, found: Map<string, Entry>): void {
+  #walk(root: string, entries: Map<string, Entry>, folders: Set<string>): void {
+    const { maxFolders = MAX_FOLDERS } = this.#options;
+    const passedOver = this.#passedOver.get(root);
+    const tooMany = new Set<string>();
     const queue = [{ path: root, isGuarded: false }];
     // It grows while it is gone through.
     for (const [at, { path, isGuarded }] of queue.entries()) {
-      if (at === MAX_FOLDERS) break;
+      if (passedOver?.has(path) === true) continue;
+      if (passedOver === undefined && at >= maxFolders) {
+        tooMany.add(path);
+        continue;
+      }
+      folders.add(path);
       const folder = this.#folder(path, root, isGuarded);
-      for (const name of folder.guarded) this.#note(join(path, name), root, found);
+      for (const name of folder.guarded) this.#note(join(path, name), root, entries);
       for (const name of folder.folders) {
         const isHooks = folder.isGit && isProtectedFolder(name, '.git');
-        queue.push({ path: join(path, name), isGuarded: isGuarded || isHooks });
+        const next = { path: join(path, name), isGuarded: isGuarded || isHooks };
+        // What git obeys comes before what is merely many.
+        if (folder.isGit || name === '.git') queue.splice(at + 1, 0, next);
+        else queue.push(next);
       }
     }
+    if (passedOver === undefined) this.#passedOver.set(root, tooMany);
   }
 
   /** `isGuarded`: everything in it is protected, because of what lies around it. */
@@ -154,7 +188,9 @@ export class Surfaces {
     const guarded: string[] = [];
     const entries = list(path);
     const way = wayTo(path, root);
-    const isGit = isGitFolder(way, new Set(entries.map(({ name }) => name)));
+    const names = new Set(entries.map(({ name }) => name));
+    if (isGitStore(way) && !isRepository(names)) return NOTHING;
+    const isGit = isGitFolder(way, names);
     const name = isGit ? '.git' : basename(path);
     const parent = basename(dirname(path));
     const isInside = isWhole || outermost(path, root) !== undefined;
@@ -186,7 +222,14 @@ export class Surfaces {
     const isKnown = known?.mark === mark && known.folder === folder;
     const entry = isKnown
       ? known
-      : { root, mark, folder, mode: info.mode & 0o7777, ...contentOf(path, info) };
+      : {
+          root,
+          mark,
+          folder,
+          mode: info.mode & 0o7777,
+          isShared: info.nlink > 1,
+          ...contentOf(path, info),
+        };
     this.#contents.set(path, entry);
     found.set(path, entry);
   }
@@ -244,10 +287,10 @@ function isSame(old: Entry, entry: Entry): boolean {
 
 /**
  * A mount covers it, so nobody inside has changed it: somebody outside did. But a folder around it can be moved away,
- * and another put in its place.
+ * and another put in its place, and a file with another name is changed under that.
  */
 function isOwnChange(path: string, old: Entry, entry: Entry): boolean {
-  return canBeCovered(path, old) && old.folder === entry.folder;
+  return canBeCovered(path, old) && old.folder === entry.folder && !old.isShared;
 }
 
 /** Of another working tree or a submodule: it leads to a folder of git, and goes with its tree. */
@@ -255,39 +298,51 @@ function isPointer(path: string): boolean {
   return ['.git', 'commondir'].includes(basename(path));
 }
 
-/** A mount on a link lands on what it names, and one on a pointer keeps its tree from being removed. */
+/** It comes, changes and goes as git works, and what it says decides. */
+function isJudged(path: string): boolean {
+  return isPointer(path) || basename(path) === 'git-rebase-todo';
+}
+
+/** A mount on a link lands on what it names, and one on what git itself changes or removes would keep it from that. */
 function canBeCovered(path: string, { root, link }: Entry): boolean {
-  return link === undefined && !(isPointer(path) && dirname(path) !== root);
+  return link === undefined && !(isJudged(path) && dirname(path) !== root);
 }
 
 /** A repository that was cloned, and a virtual environment that uses the system's Python, are no plants. */
-function isHarmlessNew(path: string, { link, content }: Entry, roots: readonly string[]): boolean {
+function isHarmless(path: string, { link, content }: Entry, after: Snapshot, old?: Entry): boolean {
   const [folder, name] = [dirname(path), basename(path)];
-  if (['.git', 'commondir', 'config', 'config.worktree'].includes(name)) {
+  if (['config', 'config.worktree'].includes(name) || isJudged(path)) {
     if (content === undefined) return false;
     const text = new TextDecoder().decode(content);
-    const isWithin = (way: string) => isWatched(resolve(folder, way), roots);
+    const isWithin = (way: string) => isLookedAt(resolve(folder, way), after);
     if (name === '.git') return isWithin(gitFolderNamedIn(text) ?? sep);
+    if (name === 'git-rebase-todo') return isHarmlessRebase(text, new TextDecoder().decode(old?.content));
     if (name !== 'commondir') return isHarmlessGitConfig(text, isWithin);
     return basename(dirname(folder)) === 'worktrees' && isHarmlessCommonFolder(text);
   }
   if (basename(folder) !== 'bin' || link === undefined) return false;
   return (
     /^python[0-9.]*$/.test(link) ||
-    (link.startsWith('/') && !roots.some((root) => link.startsWith(root + sep)))
+    (link.startsWith('/') && !after.roots.some((root) => link.startsWith(root + sep)))
   );
 }
 
-/** Whether a folder is there, through no link, and is looked through. */
-function isWatched(path: string, roots: readonly string[]): boolean {
+/** Whether what a `.git` names was looked through, and something else lies there now. */
+function leadsAstray(path: string, { content }: Entry, before: Snapshot, after: Snapshot): boolean {
+  if (basename(path) !== '.git' || content === undefined) return false;
+  const named = gitFolderNamedIn(new TextDecoder().decode(content));
+  if (named === undefined) return false;
+  const target = resolve(dirname(path), named);
+  return before.folders.has(target) && !after.folders.has(target) && existsSync(target);
+}
+
+/** Whether a folder is there, through no link, and was looked through. */
+function isLookedAt(path: string, { folders }: Snapshot): boolean {
   try {
-    if (realpathSync(path) !== path) return false;
+    return folders.has(path) && realpathSync(path) === path;
   } catch {
     return false;
   }
-  return roots.some(
-    (root) => (path === root || path.startsWith(root + sep)) && isLookedThrough(wayTo(path, root)),
-  );
 }
 
 function wayTo(path: string, root: string): readonly string[] {
