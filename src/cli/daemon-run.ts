@@ -109,7 +109,7 @@ async function started({ flags, env, home, hosts, wakeups, log, tell }: Start): 
     async build() {
       const built = await daemonHost(withoutSupervisor(env), {
         wakeups,
-        bus: busOf(() => daemon.server),
+        bus: busOf(() => daemon),
         overheard: (address, events) => daemon.overheard(address, events),
         warn: tell,
       });

@@ -25,6 +25,10 @@ export async function repl({
   readonly args: Arguments;
   readonly env: Environment;
 }): Promise<number> {
+  if (args.has('guest'))
+    throw new CrabError('usage', '--guest is for a prompt, and none was given.', {
+      hint: 'In a conversation, begin a line with @NAME.',
+    });
   const stderr = sinkOf(process.stderr, env);
   const warn = (text: string) => void stderr.write(`crab: ${text}\n`).catch(() => {});
   const settings = await loadSettings({ args, env, warn });

@@ -1,7 +1,6 @@
 // `crab rpc`: one message of the protocol, as JSON, and what answers it. With it a script can do whatever a client can.
 
 import { EXIT, messageOf } from '../core/errors.ts';
-import { suggestions } from '../engine/route.ts';
 import type { Client } from '../protocol/client.ts';
 import { errorMessage } from '../protocol/failure.ts';
 import { fromJson, jsonName, toJson } from '../protocol/json-form.ts';
@@ -12,13 +11,10 @@ import { TYPES } from '../protocol/types.ts';
 import { WireError } from '../protocol/wire.ts';
 import { withDaemon } from './daemon-client.ts';
 import type { Environment } from './home.ts';
+import { casesOf, METHODS, methodCalled } from './methods.ts';
 import { readAll } from './piped-input.ts';
 import { sinkOf } from './sink.ts';
 import { subcommandArguments, subcommandUsage } from './subcommand.ts';
-
-const METHODS = Object.keys(casesOf('ClientMessage')).filter(
-  (name) => name !== 'hello' && name !== 'unwatch',
-);
 
 const HELP = `Usage: crab rpc METHOD [JSON]
 
@@ -56,17 +52,7 @@ export async function rpcCommand(argv: readonly string[], env: Environment): Pro
 }
 
 async function messageFor(method: string, json = '{}'): Promise<ClientMessageCase> {
-  const name = jsonName(method);
-  const wanted = `${name.slice(0, 1).toLowerCase()}${name.slice(1)}`;
-  const known = METHODS.find((one) => one === wanted);
-  if (known === undefined) {
-    const near = suggestions(wanted, METHODS);
-    throw subcommandUsage(
-      'rpc',
-      `There is no method ${method}.`,
-      near.length > 0 ? `Did you mean ${near.join(' or ')}?` : 'Run `crab rpc --help` for the list.',
-    );
-  }
+  const known = methodCalled(method, 'rpc');
   const text = json === '-' ? (await readAll(process.stdin, false)).text : json;
   const [type = ''] = casesOf('ClientMessage')[known] ?? [];
   try {
@@ -144,11 +130,6 @@ function isLast(asked: ClientMessageCase, answer: ServerMessageCase): boolean {
     default:
       return true;
   }
-}
-
-function casesOf(type: string): Readonly<Record<string, readonly [string, string]>> {
-  const known = TYPES[type];
-  return (known?.kind === 'message' && known.cases) || {};
 }
 
 function columns(names: readonly string[]): string {

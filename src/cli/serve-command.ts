@@ -155,6 +155,8 @@ async function newToken(flags: Flags, env: Environment): Promise<string> {
   const lifetime = seconds(flags.expires ?? '30d');
   const name = flags.sub ?? 'owner';
   if (!/^[\w.@-]{1,128}$/.test(name)) throw subcommandUsage('serve', `--sub ${name} is no name.`);
+  const agents = names('agents', flags.agents);
+  const methods = await methodsOf(flags.methods);
   if (path === undefined && !existsSync(keyFile(env))) {
     const { prepareRunFolder, runFolder } = await import('../hosts/daemon/run-folder.ts');
     prepareRunFolder(runFolder(crabHome(env)), process.getuid?.());
@@ -165,7 +167,6 @@ async function newToken(flags: Flags, env: Environment): Promise<string> {
   const key = signingKey(path ?? keyFile(env));
   if (key.key.type === 'public')
     throw subcommandUsage('serve', `${path} is a public key: tokens are signed with the private one.`);
-  const [agents, methods] = [names(flags.agents), names(flags.methods)];
   return signToken(key, {
     name,
     lifetime,
@@ -179,8 +180,18 @@ function keyFile(env: Environment): string {
   return join(crabHome(env), 'run', 'serve.key');
 }
 
-function names(text: string | undefined): readonly string[] | undefined {
-  return text?.split(',').flatMap((name) => (name.trim() === '' ? [] : [name.trim()]));
+function names(flag: string, text: string | undefined): readonly string[] | undefined {
+  const all = text?.split(',').flatMap((name) => (name.trim() === '' ? [] : [name.trim()]));
+  if (all?.length === 0) throw subcommandUsage('serve', `--${flag} names none.`);
+  return all;
+}
+
+/** By the names that a grant knows them by: a slip would make a token that cannot do what it was made for. */
+async function methodsOf(text: string | undefined): Promise<readonly string[] | undefined> {
+  const given = names('methods', text);
+  if (given === undefined) return undefined;
+  const { methodCalled } = await import('./methods.ts');
+  return given.map((name) => methodCalled(name, 'serve'));
 }
 
 const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };

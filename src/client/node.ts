@@ -18,12 +18,19 @@ export { type Conversation, Crab, type CrabOptions, type Entrance, type Heard } 
  * `address`: the path of a socket, such as `/home/me/.crab/run/daemon.sock`; `tcp://HOST:PORT`; `ws://…` or `wss://…`.
  * Throws `CrabError`, or `RequestFailure` where this client is refused.
  */
-export function connect(address: string, options: CrabOptions = {}): Promise<Crab> {
+export async function connect(address: string, options: CrabOptions = {}): Promise<Crab> {
+  const [, scheme = 'unix'] = /^([a-z][\w+.-]*):\/\//i.exec(address) ?? [];
+  if (!SCHEMES.has(scheme) || (scheme !== 'unix' && !URL.canParse(address)))
+    throw new CrabError('usage', `${address} is no address of a Crab.`, {
+      hint: 'It is the path of a socket, tcp://HOST:PORT, ws://HOST:PORT or wss://HOST:PORT.',
+    });
   const dial = /^wss?:/.test(address)
     ? () => webSocketConnection(address)
     : async () => clientEnd(await socketTo(address));
   return Crab.over(dial, options);
 }
+
+const SCHEMES = new Set(['unix', 'tcp', 'ws', 'wss']);
 
 function socketTo(address: string): Promise<Socket> {
   const url = address.startsWith('tcp:') ? new URL(address) : undefined;

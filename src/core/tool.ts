@@ -1,6 +1,7 @@
 // A tool: what a model may call. It declares itself as data, says of each input what it would touch, and
 // reaches the world only through its context, so that it can run in a worker or on another machine.
 
+import type { Address } from './conversation.ts';
 import type { Display } from './display.ts';
 import type { Event, MemoryLoaded, MemorySaved, Notification } from './event.ts';
 import type { Clock, Exec, Files, OpenProcess } from './host.ts';
@@ -36,6 +37,8 @@ export interface Identity {
   /** Absolute; where relative paths begin. */
   readonly cwd: string;
   readonly mode: PermissionMode;
+  /** Of a task that was passed on: the conversation that the first one came from. */
+  readonly origin?: Address;
 }
 
 /** Values of one conversation that outlive the process. Values are JSON; a set value is on disk with the call's result. */

@@ -89,6 +89,10 @@ suite('text for people', () => {
     });
   }
 
+  test('a guest is named before he speaks', () => {
+    assert.equal(eventText({ ...ONE_OF_EACH.runStart, guest: 'scout' }, PLAIN), '@ scout\n');
+  });
+
   test('an error says what happened, which code it is, and what to do', () => {
     const error = {
       code: 'rate-limited',

@@ -41,8 +41,9 @@ export function eventText(event: Event, look: Look): string {
     case 'thinkingDelta':
     case 'toolOutputDelta':
       return paint.dim(visible(event.delta));
-    case 'jobFired':
     case 'runStart':
+      return event.guest === undefined ? '' : `${paint.cyan('@')} ${paint.bold(visibleLine(event.guest))}\n`;
+    case 'jobFired':
     case 'promptAccepted':
     case 'turnStart':
     case 'messageStart':

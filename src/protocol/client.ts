@@ -4,6 +4,7 @@
 import { CrabError } from '../core/errors.ts';
 import type { Connection } from './connection.ts';
 import { failureOf, RequestFailure } from './failure.ts';
+import { FrameError } from './frames.ts';
 import type {
   ClientMessage,
   ClientMessageCase,
@@ -100,6 +101,15 @@ export function createClient(connection: ServerConnection): Client {
     fail(new CrabError('daemon-failed', 'The connection to the daemon was closed.'));
   }
 
+  /** What is too large to be sent fails by itself; the connection goes on. */
+  async function sent(message: ClientMessage): Promise<void> {
+    try {
+      await connection.send(message);
+    } catch (error) {
+      throw error instanceof FrameError ? new RequestFailure(413, error.message) : error;
+    }
+  }
+
   async function* ask(message: ClientMessageCase): AsyncGenerator<ServerMessageCase, void> {
     if (failure !== undefined) throw failure;
     const requestId = ++count;
@@ -107,7 +117,7 @@ export function createClient(connection: ServerConnection): Client {
     waiting.set(requestId, one);
     let isOver = false;
     try {
-      await connection.send({ requestId, message });
+      await sent({ requestId, message });
       for (let at = 0; ; ) {
         const next = one.answers[at];
         if (next !== undefined) {

@@ -27,6 +27,13 @@ export function sealFrame(frame: Uint8Array<ArrayBuffer>, order: ByteOrder = 'bi
   return frame;
 }
 
+/** The same bound for a message that is text. Throws `FrameError`. */
+export function checkLength(text: string): void {
+  if (text.length * 3 <= MAX_FRAME) return;
+  const { length } = new TextEncoder().encode(text);
+  if (length > MAX_FRAME) throw tooLarge(length);
+}
+
 /** Cuts what arrives into payloads. Bytes are kept as they came until a payload is complete, and copied once. */
 export class FrameReader {
   /** Bytes of a payload that the next header may announce. */

@@ -3,6 +3,7 @@
 
 import type { Received } from './connection.ts';
 import { RequestFailure } from './failure.ts';
+import { checkLength } from './frames.ts';
 import { fromJson, toJson } from './json-form.ts';
 import {
   INTERNAL_ERROR,
@@ -75,9 +76,11 @@ export class RpcClientEnd {
     if (message === undefined) throw new WireError('A request needs a message.');
     const method = message.case;
     const params = toJson(TYPES, typeOf('ClientMessage', method) ?? '', message.value);
-    if (requestId === 0) return JSON.stringify({ jsonrpc: '2.0', method, params });
-    this.#methods.set(requestId, method);
-    return JSON.stringify({ jsonrpc: '2.0', id: requestId, method, params });
+    const id = requestId === 0 ? {} : { id: requestId };
+    const text = JSON.stringify({ jsonrpc: '2.0', ...id, method, params });
+    checkLength(text);
+    if (requestId !== 0) this.#methods.set(requestId, method);
+    return text;
   }
 
   read(text: string): RpcAnswer {

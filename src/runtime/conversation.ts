@@ -90,8 +90,8 @@ export class Conversation {
   readonly spending: Spending;
   /** How many others wait for it, one for the other. */
   readonly depth: number;
-  /** Whose money it spends: the sender of the conversation that the first task came from. */
-  readonly payer: string;
+  /** The conversation that the first task came from, whose sender's money is spent; its own when it is no task. */
+  readonly origin: Address;
   readonly voices = new Voices();
   /** The folder that the conversation was opened in. */
   readonly home: string;
@@ -155,7 +155,7 @@ export class Conversation {
     const { parent } = options;
     this.#parent = parent;
     this.depth = parent === undefined ? 0 : parent.depth + 1;
-    this.payer = parent?.payer ?? options.address.sender;
+    this.origin = parent?.origin ?? options.address;
     this.#noticed = parent === undefined ? new Set() : parent.#noticed;
     this.#resumed = tape.info().messages;
     this.#mode = declaration.mode;
@@ -191,7 +191,7 @@ export class Conversation {
       now: () => this.#host.clock.now(),
       identity: () => ({
         ...this.identity,
-        sender: this.payer,
+        sender: this.origin.sender,
         ...(this.#parent !== undefined && { paidBy: this.#parent.#payingSession }),
       }),
       tape: () => this.#tape,
@@ -269,7 +269,8 @@ export class Conversation {
     const { agent, sender } = this.address;
     const { header, path } = this.#tape;
     const isPassing = path === undefined && { isPassing: true };
-    return { agent, sender, session: header.id, ...isPassing, cwd: this.cwd, mode: this.#mode };
+    const origin = this.#parent !== undefined && { origin: this.origin };
+    return { agent, sender, session: header.id, ...isPassing, cwd: this.cwd, mode: this.#mode, ...origin };
   }
 
   get view(): View {

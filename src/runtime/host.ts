@@ -27,8 +27,8 @@ export interface DelegatedTask {
   readonly agent: string;
   /** Its last words; empty when it came to nothing. */
   readonly result: string;
-  /** The sender of the conversation that the first task came from. */
-  readonly payer: string;
+  /** The conversation that the first task came from. */
+  readonly origin: Address;
 }
 
 /** What a conversation knows of its own confinement; the host knows the rest. */

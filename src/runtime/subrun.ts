@@ -83,7 +83,7 @@ export async function* runSubrun(
       options.spent(usage);
       emit(completed);
     }
-    host.delegated?.({ agent, result, payer: conversation.payer });
+    host.delegated?.({ agent, result, origin: conversation.origin });
   }
 }
 

@@ -7,7 +7,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Reply } from '../../src/dev/scenario.ts';
-import { type Journey, journey, linesOf, onEachWire, onlySession } from '../support/journey.ts';
+import { type Journey, journey, linesOf, nearTest, onEachWire, onlySession } from '../support/journey.ts';
 
 const SCOUT = `---
 name: scout
@@ -120,6 +120,16 @@ onEachWire('a guest who is stopped leaves the prompt and nothing of his own', as
   assert.ok(session.includes('scout it') && !session.includes('Half'));
   await at.run(['-p', 'and you?', '--continue']);
   assert.ok(JSON.stringify(at.asked().at(-1)?.messages).includes('scout it'));
+});
+
+nearTest('a guest is asked something, and does not stand beside a whole conversation', async () => {
+  await using at = await journey('anthropic', { script: [] });
+  const { code, stderr } = await at.run(['chat', '--guest', 'plan']);
+  assert.equal(code, 2);
+  assert.match(
+    stderr,
+    /--guest is for a prompt, and none was given\. \[usage\]\nIn a conversation, begin a line with @NAME\./,
+  );
 });
 
 onEachWire('agents of a project wait for trust', async (wire) => {

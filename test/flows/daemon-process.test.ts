@@ -128,6 +128,38 @@ test('who watches all conversations hears those that carry out tasks, too', asyn
   );
 });
 
+test('events that lead to one another end after eight, also by the tasks that each of them begins', async () => {
+  const source = 'issue:crab#7';
+  const call = (name: string, input: Readonly<Record<string, unknown>>) => ({ calls: [{ name, input }] });
+  const task = call('delegate', { tasks: [{ prompt: 'tell' }] });
+  const scripts = [
+    { when: 'lead', replies: Array.from({ length: 20 }, () => [task, { text: 'Told.' }]).flat() },
+    { when: 'tell', replies: [call('publish_event', { source, payload: 'lead' }), { text: 'It is told.' }] },
+  ];
+  await using at = await journey('anthropic', { script: { scripts } });
+  const allow = '[permissions]\nallow = ["Agent(worker)", "PublishEvent"]\n';
+  await at.work.write('../home/.crab/config.toml', allow);
+  await using daemon = await started(at);
+  await using watching = at.start(['watch', '--json', '--sender', `event:${source}`, '--kind', 'done']);
+  const rpc = async (method: string, message: object) =>
+    JSON.parse((await at.run(['rpc', method, JSON.stringify(message)])).stdout);
+  while ((await rpc('getStats', {})).clients < 2);
+  assert.ok(daemon.pid > 0);
+  await rpc('subscribe_event', { source, targetAgent: 'crab' });
+  await rpc('publish_event', { source, payload: 'lead' });
+  await watching.waitFor(/(?:.*"kind":"DONE".*\n){8}/);
+  assert.equal(at.asked().filter(({ messages }) => messages.at(-1)?.text === 'tell').length, 8);
+  const refused = JSON.stringify(at.asked().at(-1)?.messages);
+  const { sessions } = await rpc('sessions', {});
+  assert.deepEqual(
+    sessions.map(({ sender, messages }: { sender: string; messages: number }) => [sender, messages]),
+    [[`event:${source}`, 32]],
+    refused,
+  );
+  const { stdout } = await at.run(['daemon', 'logs']);
+  assert.match(stdout, / 8 events in a row have led to issue:crab#7: it is not passed on\.\n/);
+});
+
 test('the daemon loads nothing of a terminal', { skip: needs('NODE_OPTIONS') }, async () => {
   await using at = await journey('anthropic', { script: [{ text: 'Here.' }] });
   const list = at.work.file('loaded.txt');

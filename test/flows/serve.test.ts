@@ -97,6 +97,24 @@ onEachWire('without a rule nothing is sent, and without the right token nothing 
   await lab.stop();
 });
 
+test('a token is made for what there is, and for nothing by mistake', async () => {
+  await using trip = await journey('anthropic', { script: [] });
+  const refused = async (...flags: readonly string[]) =>
+    (await trip.run(['serve', 'token', ...flags])).stderr.split('\n').slice(0, 2);
+  assert.deepEqual(await refused('--methods', 'send,reply_to_permision'), [
+    'crab: There is no method reply_to_permision. [usage]',
+    'Did you mean replyToPermission?',
+  ]);
+  assert.deepEqual(await refused('--agents', ','), [
+    'crab: --agents names none. [usage]',
+    'Run `crab serve --help`.',
+  ]);
+  await assert.rejects(stat(inRun(trip, 'serve.key')), { code: 'ENOENT' });
+  const token = await newToken(trip, ['--methods', 'send, reply_to_permission']);
+  const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
+  assert.deepEqual(claims.methods, ['send', 'replyToPermission']);
+});
+
 test('what listens on other addresses needs a certificate and signed tokens, and pages are kept out', async () => {
   await using trip = await journey('anthropic', { script: [{ text: 'Never.' }] });
   const open = await trip.run(['serve', '--host', '0.0.0.0', '--port', '0']);

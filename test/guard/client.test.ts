@@ -199,6 +199,21 @@ test('errors over WebSocket have their types, and a call is allowed by whoever a
   await assert.rejects(crab.ping(), isOf(RequestFailure, 503));
 });
 
+test('what is too large to be sent fails by itself, and what is no address is none', async () => {
+  const { connect } = library;
+  for (const address of [at.socket, at.url]) {
+    using crab = await connect(address, { token: at.token, retries: 0 });
+    const payload = 'ä'.repeat(8 * 1024 * 1024);
+    await assert.rejects(crab.publish({ source: 'x', payload }), {
+      ...{ name: 'RequestFailure', code: 413 },
+      message: /^A frame of \d+ bytes is larger than 16777216 allow\.$/,
+    });
+    await crab.ping();
+  }
+  for (const address of ['http://127.0.0.1:6689', 'ws://', 'tcp://127.0.0.1:port'])
+    await assert.rejects(connect(address), { code: 'usage', message: `${address} is no address of a Crab.` });
+});
+
 const TYPES: Readonly<Record<string, string>> = { js: 'text/javascript', html: 'text/html' };
 
 /** The page of the example with the package beside it. */

@@ -56,6 +56,15 @@ test('commands are answered without the model, in both spellings', async () => {
   assert.deepEqual(at.provider.requests, []);
 });
 
+test('a guest answers under his name, and who was there before without one', async () => {
+  await using at = await terminal({ replies: [{ text: 'I would plan.' }, { text: 'So do I.' }] });
+  await started(at);
+  await at.send('@plan what now?');
+  await at.waitFor(/› @plan what now\?\n@ plan\nI would plan\.\n›$/);
+  await at.send('and you?');
+  await at.waitFor(/› and you\?\nSo do I\.\n›$/);
+});
+
 test('a line that ends with a backslash goes on in the next', async () => {
   await using at = await terminal();
   await started(at);

@@ -46,20 +46,28 @@ export class Bus {
         `There are ${this.#options.maxSubscriptions} subscriptions, as many as there may be.`,
       );
     const subscription = { id: this.#nextId++, source, targetAgent, once };
-    await this.#change([...this.#subscriptions, subscription]);
+    this.#subscriptions = [...this.#subscriptions, subscription];
+    await this.#saved(() => this.#remove([subscription]));
     return subscription;
   }
 
   async unsubscribe(id: number): Promise<void> {
-    const rest = this.#subscriptions.filter((one) => one.id !== id);
-    if (rest.length === this.#subscriptions.length)
-      throw new RequestFailure(404, `There is no subscription ${id}.`);
-    await this.#change(rest);
+    const found = this.#subscriptions.find((one) => one.id === id);
+    if (found === undefined) throw new RequestFailure(404, `There is no subscription ${id}.`);
+    this.#remove([found]);
+    await this.#saved(() => {
+      this.#subscriptions = [...this.#subscriptions, found].sort((one, other) => one.id - other.id);
+    });
   }
 
   /** Matching comes first and firing behind it, so that what is fired cannot change what it was matched against. */
   async publish(source: string, payload: string, hops = 0): Promise<void> {
     checkSource(source);
+    if (payload.trim() === '')
+      throw new RequestFailure(
+        400,
+        'The payload is empty: it is the prompt of those who have subscribed to the event.',
+      );
     if (payload.length > MAX_PAYLOAD)
       throw new RequestFailure(
         413,
@@ -72,20 +80,31 @@ export class Bus {
       this.#options.log(text);
       throw new RequestFailure(429, text);
     }
-    const saved = matching.some(({ once }) => once)
-      ? this.#change(this.#subscriptions.filter((one) => !(one.once && matching.includes(one))))
-      : undefined;
+    const spent = matching.filter(({ once }) => once);
+    this.#remove(spent);
+    const saved = spent.length > 0 ? this.#saved() : undefined;
     queueMicrotask(() => {
       for (const subscription of matching) this.#options.fire(subscription, payload, hops + 1);
     });
     await saved;
   }
 
-  #change(subscriptions: readonly SubscriptionInfo[]): Promise<void> {
-    this.#subscriptions = subscriptions;
-    // One write at a time, and the last one last.
-    this.#saving = this.#saving.catch(() => {}).then(() => this.#options.save(this.#subscriptions));
-    return this.#saving;
+  #remove(some: readonly SubscriptionInfo[]): void {
+    this.#subscriptions = this.#subscriptions.filter((one) => !some.includes(one));
+  }
+
+  /** One write at a time, and the last one last. Whoever is told of a failure finds that nothing has changed. */
+  #saved(undo?: () => void): Promise<void> {
+    const saving = this.#saving.then(async () => {
+      try {
+        await this.#options.save(this.#subscriptions);
+      } catch (error) {
+        undo?.();
+        throw error;
+      }
+    });
+    this.#saving = saving.catch(() => {});
+    return saving;
   }
 }
 

@@ -40,11 +40,21 @@ export interface Run {
   readonly number: number;
   /** The client's own name for it. */
   readonly name: string | undefined;
+  /** How many events have led to it, one to the other. */
+  readonly hops: number;
   readonly stop: AbortController;
   /** The number of its first event, once there is one. */
   first: number | undefined;
+  /** Whose words it brings, once it has begun: those of a guest where there is one. */
+  speaker: string | undefined;
   /** Set when it is over. */
   end: RunEnd | undefined;
+}
+
+export interface RunOptions {
+  readonly name?: string;
+  /** Default: 0. */
+  readonly hops?: number;
 }
 
 export interface OpenQuestion {
@@ -76,6 +86,8 @@ export class Live {
   /** Those who follow it and could answer a question. */
   answerers = 0;
   runCount = 0;
+  /** How many events have led to the run in flight, or to the last one, and to what works behind it. */
+  hops = 0;
   /** Those that clients gave a name, the newest last; also some that are over, for a client that comes back. */
   readonly #named = new Map<string, Run>();
 
@@ -208,13 +220,19 @@ export class Conversations {
   }
 
   /** Begins a run, or puts it behind those that wait. It is in the log from its first event on. */
-  begin(address: Address, prompt: Prompt, name?: string): { readonly live: Live; readonly run: Run } {
+  begin(
+    address: Address,
+    prompt: Prompt,
+    { name, hops = 0 }: RunOptions = {},
+  ): { readonly live: Live; readonly run: Run } {
     const live = this.get(address);
     const run: Run = {
       number: ++live.runCount,
       name,
+      hops,
       stop: new AbortController(),
       first: undefined,
+      speaker: undefined,
       end: undefined,
     };
     live.runs.push(run);
@@ -255,7 +273,10 @@ export class Conversations {
   }
 
   #told(live: Live, events: readonly Event[], run: Run): void {
-    run.first ??= live.log.next;
+    if (run.first === undefined) {
+      run.first = live.log.next;
+      live.hops = run.hops;
+    }
     for (const event of events) this.#note(live, event, run);
     if (run.end !== undefined) live.runs.splice(live.runs.indexOf(run), 1);
     live.log.append(events, run.number, run.name);
@@ -273,9 +294,11 @@ export class Conversations {
       run.end = event;
       // Only the run in flight asks.
       for (const id of live.questions.keys()) settle(live, id);
-    } else if (event.type === 'runStart' && event.session !== live.reply.session.id)
-      live.reply = { ...live.reply, session: { id: event.session, cwd: event.cwd, messages: 0 } };
-    else if (event.type === 'sessionNamed') changed(live, { name: event.name });
+    } else if (event.type === 'runStart') {
+      run.speaker = event.guest ?? event.agent;
+      if (event.session !== live.reply.session.id)
+        live.reply = { ...live.reply, session: { id: event.session, cwd: event.cwd, messages: 0 } };
+    } else if (event.type === 'sessionNamed') changed(live, { name: event.name });
   }
 
   /** A question that nobody is there to answer is refused after a while: a run must not wait for ever. */

@@ -30,7 +30,6 @@ import { agentEvent, endError, StreamMapping, tokens } from '../../protocol/stre
 import type { Bus } from './bus.ts';
 import type { Conversations, Live, Run } from './conversations.ts';
 import { Feed } from './feed.ts';
-import { hopsOf } from './fire.ts';
 import { joinNotices } from './join.ts';
 
 /** The agents that the daemon knows, as files that people own. Methods throw `RequestFailure`. */
@@ -102,7 +101,7 @@ export class DaemonServer implements Server {
       // A command is no work of an agent's.
       if (run.end.outcome !== 'command')
         void this.#options.bus
-          .publish(`agent:${address.agent}:done`, run.end.text, hopsOf(address.sender))
+          .publish(`agent:${run.speaker ?? address.agent}:done`, run.end.text, run.hops)
           .catch(() => {});
     }
     this.#tell(address, events, run);
@@ -417,7 +416,9 @@ export class DaemonServer implements Server {
     const address = { agent: message.agent, sender: message.sender };
     if (message.fromSeq !== undefined) return yield* this.#goOn(message, message.fromSeq, { peer, signal });
     const from = conversations.get(address).log.next;
-    const { live, run } = conversations.begin(address, read.prompt(message.prompt), message.run);
+    const { live, run } = conversations.begin(address, read.prompt(message.prompt), {
+      ...(message.run !== undefined && { name: message.run }),
+    });
     yield* this.#answerable(live, peer, this.#follow(live, from, run, signal));
   }
 

@@ -135,14 +135,13 @@ test('an event that leads to itself ends after so many hops', async () => {
   const loop = { source: 'agent:crab:done', targetAgent: 'crab', once: false };
   await client.request('subscribeEvent', loop, 'subscription');
   await client.request('send', { agent: 'crab', content: 'go' }, 'response');
-  const senders = ['user', ...[1, 2, 3].map((hop) => `event:agent:crab:done${hop === 1 ? '' : `#${hop}`}`)];
   await eventually('the last hop has run', async () => {
     const { totalRuns } = await client.request('getStats', {}, 'stats');
     return totalRuns === 4;
   });
   assert.deepEqual(
     small.platforms[0]?.opened.map(({ sender }) => sender),
-    senders,
+    ['user', 'event:agent:crab:done'],
   );
 });
 

@@ -6,7 +6,7 @@ import { DEFAULT_AGENT, type Declaration } from '../../core/agent.ts';
 import type { Address } from '../../core/conversation.ts';
 import { asCrabError, CrabError } from '../../core/errors.ts';
 import type { Event } from '../../core/event.ts';
-import type { OpenRequest, Platform } from '../../core/platform.ts';
+import type { OpenRequest, Platform, Prompt } from '../../core/platform.ts';
 import type { Server } from '../../protocol/server.ts';
 import { Bus } from './bus.ts';
 import { Conversations } from './conversations.ts';
@@ -90,6 +90,8 @@ export interface Daemon extends AsyncDisposable {
   readonly address: string | undefined;
   /** Tells those who watch all conversations of one that carries out a task: it is not open for clients. */
   overheard(address: Address, events: readonly Event[]): void;
+  /** How many events have led, one to the other, to what is done in that conversation. */
+  hopsTo(address: Address): number;
   /** Reads the settings again. Runs in flight finish as they began. Throws `CrabError`; then nothing has changed. */
   reload(): Promise<void>;
   /** Lets nobody in, stops the runs or waits for them, and closes everything. Resolves when all is on disk. */
@@ -189,6 +191,10 @@ class RunningDaemon implements Daemon {
     this.#server?.overheard(address, events);
   }
 
+  hopsTo(address: Address): number {
+    return this.#conversations.find(address)?.hops ?? 0;
+  }
+
   get port(): number | undefined {
     return this.#listeners?.port;
   }
@@ -201,8 +207,9 @@ class RunningDaemon implements Daemon {
     const { home, uid, log, wakeups, listen: doors } = this.#options;
     wakeups?.listen((text, address) => {
       // A model chose these words: they must reach a model, and no shell.
-      if (this.#conversations.find(address) !== undefined)
-        this.#conversations.begin(address, { text, plain: true, trigger: { by: 'wakeup' } });
+      const live = this.#conversations.find(address);
+      const prompt: Prompt = { text, plain: true, trigger: { by: 'wakeup' } };
+      if (live !== undefined) this.#conversations.begin(address, prompt, { hops: live.hops });
     });
     const bus = await this.#bus();
     const server = new DaemonServer({

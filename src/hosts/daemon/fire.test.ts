@@ -14,7 +14,7 @@ import { AgentEventKind, type SubscriptionInfo } from '../../protocol/messages.t
 import { Bus } from './bus.ts';
 import { Conversations } from './conversations.ts';
 import { DaemonServer } from './daemon-server.ts';
-import { busOf, createFire, hopsOf, tellDone } from './fire.ts';
+import { busOf, createFire, tellDone } from './fire.ts';
 
 interface Said {
   readonly address: Address;
@@ -30,7 +30,15 @@ function platformOf(answer: (said: Said) => string, heard: Said[]): Platform {
     },
     async *prompt(address, prompt) {
       heard.push({ address, prompt });
+      const { agent, sender } = address;
+      const { guest } = prompt;
       const text = answer({ address, prompt });
+      yield [
+        {
+          ...{ type: 'runStart', agent, sender, session: '01J', cwd: '/' },
+          ...{ mode: 'default', tools: [], ...(guest !== undefined && { guest }) },
+        },
+      ];
       yield [{ type: 'contentDelta', index: 0, delta: text }];
       yield [
         {
@@ -71,7 +79,10 @@ async function daemonOf(answer: (said: Said) => string, maxHops = 8) {
   const saved: (readonly SubscriptionInfo[])[] = [];
   const bus: Bus = new Bus({
     ...{ subscriptions: [], maxSubscriptions: 16, maxHops, log() {} },
-    save: async (all) => void saved.push(all),
+    async save(all) {
+      if (at.isFull) throw new Error('no space');
+      saved.push(all);
+    },
     fire: createFire({
       conversations,
       declare,
@@ -92,21 +103,25 @@ async function daemonOf(answer: (said: Said) => string, maxHops = 8) {
     rss: () => 0,
     clients: () => 0,
   });
-  return {
+  const at = {
+    isFull: false,
     server,
     bus,
     heard,
     failures,
     saved,
     conversations,
+    hopsTo: (address: Address) => conversations.find(address)?.hops ?? 0,
     async [Symbol.asyncDispose]() {
       await conversations.close('finish');
       await rm(home, { recursive: true });
     },
   };
+  return at;
 }
 
 const peer = { name: 'test', capabilities: new Set<string>() };
+const call = { peer, signal: new AbortController().signal };
 
 test('a feed is classified, enriched, and a client that watches is told', async () => {
   await using at = await daemonOf(({ address, prompt }) =>
@@ -129,14 +144,14 @@ test('a feed is classified, enriched, and a client that watches is told', async 
   await new Promise(setImmediate);
   await at.server.publishEvent({ source: 'rss:fetch', payload: '!rm -rf /', hops: 0 });
   await watching;
-  assert.deepEqual(watched, ['crab event:agent:scout:done#2 enriched (signal: !rm -rf /)']);
+  assert.deepEqual(watched, ['crab event:agent:scout:done enriched (signal: !rm -rf /)']);
   assert.deepEqual(
     at.heard.map(({ address, prompt }) => [address.agent, address.sender, prompt]),
     [
       ['scout', 'event:rss:fetch', { text: '!rm -rf /', plain: true, trigger: eventOf('rss:fetch') }],
       [
         'crab',
-        'event:agent:scout:done#2',
+        'event:agent:scout:done',
         { text: 'signal: !rm -rf /', plain: true, trigger: eventOf('agent:scout:done') },
       ],
     ],
@@ -152,13 +167,22 @@ test('agents that fire each other stop at the limit', async () => {
   await using at = await daemonOf(() => 'again', 5);
   await at.server.subscribeEvent({ source: 'agent:a:done', targetAgent: 'b', once: false });
   await at.server.subscribeEvent({ source: 'agent:b:done', targetAgent: 'a', once: false });
-  tellDone(busOf(() => at.server))({ agent: 'a', result: 'begin', payer: 'cli:1' });
+  const bus = busOf(() => at);
+  tellDone(bus)({ agent: 'a', result: 'begin', origin: { agent: 'crab', sender: 'cli:1' } });
   while (at.heard.length < 5) await new Promise(setImmediate);
   for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
   assert.deepEqual(
-    at.heard.map(({ address }) => `${address.agent} ${hopsOf(address.sender)}`),
-    ['b 1', 'a 2', 'b 3', 'a 4', 'b 5'],
+    at.heard.map(({ address }) => `${address.agent} ${at.hopsTo(address)}`),
+    ['b 5', 'a 4', 'b 5', 'a 4', 'b 5'],
+    'one conversation for each of them',
   );
+  // What one of them, or an agent that it gave a task to, publishes is one more in that row.
+  const origin = { agent: 'b', sender: 'event:agent:a:done' };
+  await at.server.subscribeEvent({ source: 'x#2', targetAgent: 'c', once: false });
+  await assert.rejects(bus.publish('x#2', 'on and on', origin), { code: 429 });
+  await bus.publish('x#2', 'from elsewhere', { agent: 'crab', sender: 'event:x#7' });
+  while (at.heard.length < 6) await new Promise(setImmediate);
+  assert.equal(at.hopsTo({ agent: 'c', sender: 'event:x#2' }), 1);
 });
 
 test('a target that is not there is told of, and the others are fired', async () => {
@@ -168,4 +192,54 @@ test('a target that is not there is told of, and the others are fired', async ()
   await at.server.publishEvent({ source: 'x', payload: 'p', hops: 0 });
   while (at.heard.length < 1 || at.failures.length < 1) await new Promise(setImmediate);
   assert.deepEqual(at.failures, ['nobody: There is no agent nobody.']);
+});
+
+test('an event without words begins nothing, and what waits for one waits on', async () => {
+  await using at = await daemonOf(({ prompt }) => (prompt.text === 'Say nothing.' ? '' : 'Noise.'));
+  await at.server.subscribeEvent({ source: 'rss:fetch', targetAgent: 'scout', once: true });
+  await at.server.subscribeEvent({ source: 'agent:scout:done', targetAgent: 'crab', once: true });
+  await assert.rejects(at.server.publishEvent({ source: 'rss:fetch', payload: ' \n', hops: 0 }), {
+    ...{
+      code: 400,
+      message: 'The payload is empty: it is the prompt of those who have subscribed to the event.',
+    },
+  });
+  await at.server.publishEvent({ source: 'rss:fetch', payload: 'Say nothing.', hops: 0 });
+  await at.server.send({ agent: 'scout', sender: 'me', content: 'Say something.' }, call);
+  while (at.heard.length < 3) await new Promise(setImmediate);
+  assert.deepEqual(
+    at.heard.map(({ address: { agent, sender }, prompt }) => [agent, sender, prompt.text]),
+    [
+      ['scout', 'event:rss:fetch', 'Say nothing.'],
+      ['scout', 'me', 'Say something.'],
+      ['crab', 'event:agent:scout:done', 'Noise.'],
+    ],
+  );
+});
+
+test('what a guest says is told of as his', async () => {
+  await using at = await daemonOf(({ prompt }) => prompt.text);
+  await at.server.subscribeEvent({ source: 'agent:crab:done', targetAgent: 'a', once: false });
+  await at.server.subscribeEvent({ source: 'agent:scout:done', targetAgent: 'b', once: false });
+  await at.server.send({ agent: 'crab', content: 'And you?', guest: 'scout' }, call);
+  while (at.heard.length < 2) await new Promise(setImmediate);
+  assert.deepEqual(
+    at.heard.map(({ address }) => address.agent),
+    ['crab', 'b'],
+  );
+});
+
+test('whoever is told that a subscription was not changed finds it unchanged', async () => {
+  await using at = await daemonOf(() => 'ok');
+  const listed = () => at.bus.list().map(({ id }) => id);
+  await at.server.subscribeEvent({ source: 'x', targetAgent: 'a', once: false });
+  await at.server.subscribeEvent({ source: 'y', targetAgent: 'a', once: false });
+  at.isFull = true;
+  const wish = { source: 'z', targetAgent: 'a', once: false };
+  await assert.rejects(at.server.subscribeEvent(wish), { message: 'no space' });
+  await assert.rejects(at.server.unsubscribeEvent({ id: 1 }), { message: 'no space' });
+  assert.deepEqual(listed(), [1, 2]);
+  at.isFull = false;
+  await at.server.unsubscribeEvent({ id: 2 });
+  assert.deepEqual([listed(), at.saved.at(-1)?.map(({ id }) => id)], [[1], [1]]);
 });

@@ -25,6 +25,8 @@ export interface Limits {
   maxFrame?(): number;
   /** Milliseconds that the other end may leave unread what was sent to it. Default: for ever. */
   readonly stallMs?: number;
+  /** What cannot be written is the sender's own affair, and ends nothing. Default: the other end waits for it, and is cut off. */
+  readonly mayFail?: boolean;
 }
 
 export interface Codec<Out, In> {
@@ -47,14 +49,14 @@ export function clientEnd(socket: Socket): Connection<ClientMessage, ServerMessa
   return socketConnection(
     socket,
     { order: 'big', write: (message) => writeClientMessage(message, HEADER), read: readServerMessage },
-    {},
+    { mayFail: true },
   );
 }
 
 export function socketConnection<Out, In>(
   socket: Socket,
   codec: Codec<Out, In>,
-  { maxFrame, stallMs }: Limits,
+  { maxFrame, stallMs, mayFail }: Limits,
 ): Connection<Out, In> {
   socket.setNoDelay(true);
   // What a socket has to say of its end is that it ended.
@@ -69,7 +71,7 @@ export function socketConnection<Out, In>(
         frame = sealFrame(codec.write(message), codec.order);
       } catch (error) {
         // Half an answer would be worse than none: the other end could not tell what is missing.
-        socket.destroy();
+        if (mayFail !== true) socket.destroy();
         throw error;
       }
       if (!socket.write(frame)) await drained(socket, stallMs);

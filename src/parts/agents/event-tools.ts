@@ -1,6 +1,7 @@
 // The tools with which an agent asks for work to be begun when something happens: `subscribe_event`, `unsubscribe_event`,
 // `list_subscriptions` and `publish_event`. They are there where events are: in a daemon.
 
+import type { Address } from '../../core/conversation.ts';
 import { messageOf, ToolFailure } from '../../core/errors.ts';
 import { type Tool, textOutput } from '../../core/tool.ts';
 
@@ -15,8 +16,8 @@ export interface Events {
   list(): Promise<readonly Subscription[]>;
   subscribe(subscription: Omit<Subscription, 'id'>): Promise<Subscription>;
   unsubscribe(id: number): Promise<void>;
-  /** `payer`: the sender of the conversation that it comes from, which tells how many events have led to it. */
-  publish(source: string, payload: string, payer: string): Promise<void>;
+  /** `origin`: the conversation that it comes from, which tells how many events have led to it. */
+  publish(source: string, payload: string, origin: Address): Promise<void>;
 }
 
 const SOURCE = {
@@ -107,7 +108,7 @@ function publish(events: Events): Tool {
     // It may start agents, and which ones is no matter of the call.
     plan: async ({ source }) => ({ access: { kind: 'spawn', agent: `event:${source}` }, ...alone }),
     run: async ({ source, payload }, { identity }) => {
-      await mended(events.publish(String(source), String(payload), identity.sender));
+      await mended(events.publish(String(source), String(payload), identity.origin ?? identity));
       return textOutput(`${source} is published.`);
     },
     show: async ({ source }) => ({ kind: 'markdown', text: `event ${source}` }),
