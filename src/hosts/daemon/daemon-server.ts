@@ -523,14 +523,13 @@ function addressed({ agent, sender }: Address): Address {
 
 function infoOf({
   address,
-  reply,
+  session,
   runs,
   questions,
   createdAt,
   lastActive,
   watchers,
 }: Live): Omit<ActiveConversationInfo, 'background'> {
-  const { session } = reply;
   return {
     ...address,
     cwd: session.cwd,
