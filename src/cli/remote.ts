@@ -83,6 +83,7 @@ export async function remoteWorkplace(options: WorkplaceOptions): Promise<Workpl
   return {
     platform,
     follow: (address, signal) => changes.amid(platform.follow(address, signal)),
+    stopOthers: platform.stop,
     request: () => requestFor(entrance, far.name, isInteractive),
     remote: far.name,
     files: createLocalFiles(),

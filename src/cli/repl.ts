@@ -89,6 +89,7 @@ export async function repl({
       onInterrupt: terminal.onInterrupt,
       ...(place.onWakeup && { onWakeup: place.onWakeup }),
       ...(place.follow && { follow: place.follow }),
+      ...(place.stopOthers && { stopOthers: place.stopOthers }),
       signal: stop.signal,
     });
   } finally {

@@ -29,6 +29,8 @@ export interface Workplace {
   readonly clock: Clock;
   /** What others who have the conversation open make it say; absent where nobody else can. */
   readonly follow?: (address: Address, signal: AbortSignal) => AsyncIterable<readonly Event[]>;
+  /** Stops what others make it do; there where `follow` is. */
+  readonly stopOthers?: (address: Address) => Promise<void>;
   /** Calls the listener with prompts that the conversation sent itself; absent where they come with `follow`. */
   readonly onWakeup?: (listener: (prompt: string) => void) => () => void;
   /** What to open where nothing of this machine counts; absent where the command line and this folder say it. */
@@ -63,6 +65,7 @@ export async function openWorkplace(options: WorkplaceOptions): Promise<Workplac
       return {
         platform: far,
         follow: far.follow,
+        stopOthers: far.stop,
         files: createLocalFiles(),
         clock: systemClock,
         prepare() {},

@@ -283,6 +283,8 @@ export interface CompactEnd {
   readonly removedMessages: number;
   /** Who wrote the summary: a model, or patterns in the text where no model could. Absent when there is none. */
   readonly writtenBy?: 'model' | 'patterns';
+  /** What the model sees in the place of the messages. */
+  readonly summary?: string;
   /** The first sentence of the summary, at most 60 characters. */
   readonly title?: string;
   /** The memory that holds the summary. */

@@ -58,6 +58,8 @@ export interface Platform {
    * uses it does not know; what they chose and what they were not told yet is kept for the next opening.
    */
   leave(address: Address, how?: { readonly goesOn?: boolean }): Promise<void>;
+  /** The session that an open conversation is at: a line may have taken it to another one. Undefined of one that is not open. */
+  session?(address: Address): SessionInfo | undefined;
   /** How much works in the background of a conversation and would end with it; 0 of one that is not open. Absent where nothing does. */
   runningJobs?(address: Address): number;
   /** Everything acknowledged is on disk when this resolves. */

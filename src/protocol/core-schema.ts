@@ -809,6 +809,7 @@ export const CORE: Readonly<Record<string, CheckSchema>> = {
       tokensAfter: { type: 'number' },
       removedMessages: { type: 'number' },
       writtenBy: { enum: ['model', 'patterns'] },
+      summary: { type: 'string' },
       title: { type: 'string' },
       archiveName: { type: 'string' },
     },

@@ -1335,6 +1335,7 @@ function decodeCompactMsg(from: Reader): CompactMsg {
 }
 
 export interface CompactReply {
+  /** What the model sees from here on in the place of what was said; empty when there was nothing to compact. */
   readonly summary: string;
 }
 

@@ -17,6 +17,8 @@ export interface RemotePlatform extends Platform {
    * aborts, and with an error when the connection does.
    */
   follow(address: Address, signal: AbortSignal): AsyncIterable<readonly Event[]>;
+  /** Stops the run in flight of a conversation, whoever began it; one that has just ended is no failure. */
+  stop(address: Address): Promise<void>;
 }
 
 export interface RemotePlatformOptions {
@@ -62,6 +64,9 @@ export function remotePlatform(
       } catch (error) {
         throw refused(error);
       }
+    },
+    async stop({ agent, sender }) {
+      await told(client.request('kill', { agent, sender }, 'pong'));
     },
     async answer({ agent, sender }, questionId, answer) {
       const message = { agent, sender, questionId, answer: JSON.stringify(answer) };

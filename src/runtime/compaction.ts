@@ -65,6 +65,7 @@ export async function compact(compaction: Compaction): Promise<CompactEnd | unde
       tokensAfter,
       removedMessages: removed,
       writtenBy,
+      summary,
       title,
       ...(archiveName !== undefined && { archiveName }),
     };

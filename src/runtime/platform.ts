@@ -30,10 +30,16 @@ export function createPlatform(host: RuntimeHost): Platform {
     return found;
   }
 
+  /** A session whose own pair has gone on to another one is opened beside it, by names of its own. */
+  function freeAddress(address: Address, { sender }: OpenRequest): Address {
+    if (sender !== undefined || !opened.has(key(address))) return address;
+    return { ...address, sender: `cli:${host.newId()}` };
+  }
+
   async function open(request: OpenRequest, parent?: Conversation): Promise<OpenReply> {
     const catalogue = await gather(host.extensions, request.declaration, request.commands);
     const tape = await openTape(host, request);
-    const address = addressOf(tape, request);
+    const address = freeAddress(addressOf(tape, request), request);
     if (opened.has(key(address))) {
       await tape.close();
       throw new CrabError('session-held', `The conversation ${address.sender} is already open here.`);
@@ -85,6 +91,7 @@ export function createPlatform(host: RuntimeHost): Platform {
         release();
       }
     },
+    session: (address) => opened.get(key(address))?.conversation.info,
     runningJobs(address) {
       const jobs = opened.get(key(address))?.conversation.jobs.list() ?? [];
       return jobs.filter(({ state }) => state === 'running').length;

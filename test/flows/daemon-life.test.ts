@@ -166,6 +166,38 @@ test('the session of a killed client can be opened by any process at once', asyn
   assert.ok(existsSync(at.work.path));
 });
 
+test('a conversation that goes on in a fork leaves the session behind it to others, also after a reload', async () => {
+  const { at, env, settings } = await lifeOf([{ text: 'Hello.', repeat: 9 }]);
+  await using _at = at;
+  await settings('[sandbox]\nmode = "off"\n');
+  await using _daemon = await daemonFor({ cwd: at.work.path, env });
+  const rpc = async (method: string, message: object = {}) =>
+    JSON.parse((await at.run(['rpc', method, JSON.stringify(message)], { env })).stdout);
+  await using talk = at.start(['chat', '--daemon'], { env });
+  talk.stdin.write('first\n');
+  await talk.waitFor('Hello.');
+  talk.stdin.write('/fork\n');
+  const [, fork = '', before = ''] =
+    /fork, (\w{26}); the session before is (\w{26})/.exec(await talk.waitFor(/fork, .*\n/)) ?? [];
+  const { sessions } = await rpc('sessions');
+  assert.deepEqual([sessions[0].session, sessions[0].messages], [fork, 2]);
+  const messages = async () =>
+    Object.fromEntries((await at.sessions()).map(({ header, spoken }) => [header.id, spoken.length]));
+  for (const resumed of [before, fork]) {
+    const { code, stderr } = await at.run(['-p', '--daemon', '--resume', resumed, 'more'], { env });
+    assert.equal(code, 0, stderr);
+  }
+  assert.deepEqual(await messages(), { [before]: 4, [fork]: 4 });
+  talk.stdin.write('/fork\n');
+  const [, second = ''] = /fork, (\w{26})/.exec(await talk.waitFor(/fork, .*\n/)) ?? [];
+  assert.equal((await at.run(['daemon', 'reload'], { env })).code, 0);
+  const again = await at.run(['-p', '--daemon', '--resume', before, 'more'], { env });
+  assert.equal(again.code, 0, again.stderr);
+  talk.stdin.write('last\n');
+  await eventually('it went on in its fork', async () => (await messages())[second] === 6);
+  assert.deepEqual(await messages(), { [before]: 6, [fork]: 4, [second]: 6 });
+});
+
 test('what a run asks is answered by another client, and only once', async () => {
   const { at, env, settings } = await lifeOf([
     call('bash', { command: 'touch allowed' }),

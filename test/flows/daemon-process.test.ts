@@ -34,6 +34,12 @@ test('a daemon is found, speaks, is followed, tells of itself, and ends', async 
   assert.equal((await watching.exited).code, 0);
   const { running, pid, conversations, totalRuns, sessions } = await status();
   assert.deepEqual([running, pid, conversations, totalRuns, sessions.length], [true, daemon.pid, 1, 1, 1]);
+  for (const [method, answer] of [
+    ['compact', '{"summary":"Here I am."}\n'],
+    ['compact', '{}\n'],
+    ['kill', '{}\n'],
+  ] as const)
+    assert.equal((await at.run(['rpc', method, '{"agent": "crab"}'])).stdout, answer);
   const second = await at.run(['daemon', 'run', '--no-tcp']);
   assert.equal(second.code, 8);
   assert.match(second.stderr, new RegExp(`running already: process ${daemon.pid}\\. \\[daemon-failed\\]`));

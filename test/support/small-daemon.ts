@@ -5,6 +5,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { connect as connectSocket, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { SessionInfo } from '../../src/core/conversation.ts';
 import type { Event, RunEnd } from '../../src/core/event.ts';
 import type { OpenRequest, Platform } from '../../src/core/platform.ts';
 import type { Answer } from '../../src/core/question.ts';
@@ -44,11 +45,12 @@ export interface ScriptedPlatform extends Platform {
 }
 
 /**
- * Says the prompt back letter by letter. `wait` waits to be stopped, `ask` asks whether it may, and `flood N` says N
- * pieces of 64 KiB. `name` is said in front of every answer.
+ * Says the prompt back letter by letter. `wait` waits to be stopped, `ask` asks whether it may, `/new` goes on to another
+ * session, and `flood N` says N pieces of 64 KiB. `name` is said in front of every answer.
  */
 export function scriptedPlatform(name = ''): ScriptedPlatform {
   const answers = new Map<string, (answer: Answer) => void>();
+  const sessions = new Map<string, SessionInfo>();
   let count = 0;
   const platform: ScriptedPlatform = {
     opened: [],
@@ -61,11 +63,13 @@ export function scriptedPlatform(name = ''): ScriptedPlatform {
       const id = session.kind === 'resume' || session.kind === 'new' ? session.id : undefined;
       const session_ = { id: id ?? `S${platform.opened.length}`, cwd: request.cwd, messages: 0 };
       const address = { agent: request.agent, sender: request.sender ?? `cli:${session_.id}` };
+      sessions.set(address.sender, session_);
       return { address, session: session_, commands: [], notices: [] };
     },
     async *prompt({ sender }, { text }, signal) {
       if (text === 'ask') yield* asked(`q${++count}`);
       else if (text === 'wait') await aborted(signal);
+      else if (text === '/new') sessions.set(sender, { id: `${sender} new`, cwd: '/', messages: 0 });
       else if (text.startsWith('flood ')) yield* flood(Number(text.slice(6)));
       else for (const letter of text) yield [{ type: 'contentDelta', index: 0, delta: letter }];
       yield [
@@ -84,6 +88,7 @@ export function scriptedPlatform(name = ''): ScriptedPlatform {
     async leave({ sender }) {
       platform.left.push(sender);
     },
+    session: ({ sender }) => sessions.get(sender),
     runningJobs: ({ sender }) => platform.jobs.get(sender) ?? 0,
     async close() {
       platform.isClosed = true;

@@ -296,6 +296,52 @@ suite('REPL', () => {
     assert.equal(await away, 0);
   });
 
+  test('Ctrl-C stops what others make the conversation do, and then it leaves', async () => {
+    const stopped: unknown[] = [];
+    const all = setup();
+    const { promise: over, resolve: end } = Promise.withResolvers<void>();
+    const left = runRepl({
+      ...all.options,
+      async *follow(_, signal) {
+        yield [RUN_START, ONE_OF_EACH.question];
+        await over;
+        yield [runEnd('cancelled')];
+        await whenAborted(signal);
+      },
+      async stopOthers(address) {
+        stopped.push(address);
+        end();
+      },
+    });
+    await until(() => all.keys.prompts.some((prompt) => prompt.startsWith('Allow bash?')), 'it is asked');
+    all.press();
+    await until(() => all.keys.prompts.at(-1) === '› ', 'it has ended');
+    assert.deepEqual(stopped, [{ agent: 'crab', sender: 'cli:01J' }]);
+    assert.ok(!all.stdout.text().includes('again leaves'));
+    await all.clock.advance(2_001);
+    all.press();
+    await until(() => all.stdout.text().includes('Ctrl-C again leaves.'), 'the hint');
+    all.press();
+    assert.equal(await left, 0);
+  });
+
+  test('a pipe leaves the questions of a conversation that it shares to those who can answer', async () => {
+    const all = setup({ interactive: false });
+    const { promise: heard, resolve: hear } = Promise.withResolvers<void>();
+    const left = runRepl({
+      ...all.options,
+      async *follow() {
+        yield [RUN_START, ONE_OF_EACH.question];
+        yield [runEnd('done')];
+        hear();
+      },
+    });
+    await heard;
+    all.keys.type(undefined);
+    assert.equal(await left, 0);
+    assert.deepEqual(all.platform.answers, []);
+  });
+
   test('Ctrl-C ends the REPL of a pipe with 130', async () => {
     for (const line of ['go', undefined]) {
       const { options, keys, press, platform } = setup({ script: untilAborted, interactive: false });

@@ -43,6 +43,8 @@ export interface ReplOptions {
   readonly onWakeup?: (listener: (prompt: string) => void) => () => void;
   /** What others who have the conversation open make it say; absent where there are none. Fails when no more can be heard. */
   readonly follow?: (address: Address, signal: AbortSignal) => AsyncIterable<readonly Event[]>;
+  /** Stops what others make it do; there where `follow` is. */
+  readonly stopOthers?: (address: Address) => Promise<void>;
   /** Ends the REPL from outside, as SIGTERM does. */
   readonly signal: AbortSignal;
 }
@@ -96,6 +98,8 @@ function createRepl(options: ReplOptions, reply: OpenReply, screen: Screen): { r
   let session = reply.session.id;
   let isKept = reply.session.messages > 0;
   let running: AbortController | undefined;
+  /** What somebody else asked for is in flight. */
+  let runsElsewhere = false;
   let reading: Promise<Typed> | undefined;
   let mayGoOn = false;
   let leaving = false;
@@ -282,7 +286,9 @@ function createRepl(options: ReplOptions, reply: OpenReply, screen: Screen): { r
       if (event.type === 'runEnd') askings.length = 0;
     }
     isKept ||= !isAside;
-    const isOver = isAside || events.at(-1)?.type === 'runEnd';
+    const hasEnded = events.at(-1)?.type === 'runEnd';
+    if (!isAside) runsElsewhere = !hasEnded;
+    const isOver = isAside || hasEnded;
     if (running === undefined && isOver) lines.prompt(PROMPT);
   }
 
@@ -310,6 +316,8 @@ function createRepl(options: ReplOptions, reply: OpenReply, screen: Screen): { r
 
   async function openQuestion(question: Question): Promise<void> {
     if (!isInteractive) {
+      // Others who have the conversation open may be able to answer.
+      if (options.follow !== undefined) return;
       const refusal = { kind: 'permission', allowed: false, feedback: 'Nobody is there to ask.' } as const;
       const answer = question.kind === 'permission' ? refusal : ({ kind: 'choice', answers: [] } as const);
       await platform.answer(address, question.id, answer);
@@ -345,7 +353,7 @@ function createRepl(options: ReplOptions, reply: OpenReply, screen: Screen): { r
   function interrupt(): void {
     const now = clock.monotonic();
     const before = interruptedAt;
-    interruptedAt = { time: now, idle: running === undefined };
+    interruptedAt = { time: now, idle: running === undefined && !runsElsewhere };
     const isSecond = before !== undefined && (before.idle || now - before.time <= TWICE_MS);
     if (!isInteractive) {
       leaving = true;
@@ -356,6 +364,9 @@ function createRepl(options: ReplOptions, reply: OpenReply, screen: Screen): { r
       leave();
     } else if (running) {
       cancel(running);
+    } else if (runsElsewhere) {
+      // Where it cannot be stopped the connection is gone, which is told where it is heard.
+      options.stopOthers?.(address).catch(() => {});
     } else {
       assembler.flush();
       screen.say(screen.paint.dim('Ctrl-C again leaves.')).then(() => lines.prompt(PROMPT), leave);

@@ -73,7 +73,9 @@ export class Live {
   readonly runs: Run[] = [];
   /** What it may do, as whoever opened it has declared. */
   readonly request: OpenRequest;
-  reply: OpenReply;
+  readonly #opened: OpenReply;
+  readonly #atNow: () => SessionInfo | undefined;
+  #session: SessionInfo;
   lastActive: number;
   watchers = 0;
   /** Clients of Crab's own that have it open. */
@@ -91,12 +93,25 @@ export class Live {
   /** Those that clients gave a name, the newest last; also some that are over, for a client that comes back. */
   readonly #named = new Map<string, Run>();
 
-  constructor(request: OpenRequest, reply: OpenReply, now: number) {
+  /** `atNow` tells the session that it is at; undefined when the platform does not know at the moment. */
+  constructor(request: OpenRequest, opened: OpenReply, atNow: () => SessionInfo | undefined, now: number) {
     this.request = request;
-    this.reply = reply;
-    this.address = reply.address;
+    this.#opened = opened;
+    this.#atNow = atNow;
+    this.#session = opened.session;
+    this.address = opened.address;
     this.createdAt = now;
     this.lastActive = now;
+  }
+
+  /** A line may have taken it to another one than it was opened with. */
+  get session(): SessionInfo {
+    this.#session = this.#atNow() ?? this.#session;
+    return this.#session;
+  }
+
+  get reply(): OpenReply {
+    return { ...this.#opened, session: this.session };
   }
 
   /** Undefined also for one that is over and forgotten. */
@@ -178,8 +193,9 @@ export class Conversations {
 
   async #opened(request: OpenRequest): Promise<Live> {
     await Promise.allSettled(this.#leaving.values());
-    const reply = await this.#options.platform.open(request);
-    const live = new Live(request, reply, this.#options.clock.now());
+    const { platform, clock } = this.#options;
+    const reply = await platform.open(request);
+    const live = new Live(request, reply, () => platform.session?.(reply.address), clock.now());
     this.#all.set(key(live.address), live);
     this.#options.loaded();
     return live;
@@ -202,7 +218,7 @@ export class Conversations {
     // The beginning of an id may name others that are not open here: what is there is known when it is opened.
     const whole = session.kind === 'resume' ? session.id.toUpperCase() : undefined;
     return this.list().find(
-      (live) => meant.includes(live) && (whole === undefined || live.reply.session.id === whole),
+      (live) => meant.includes(live) && (whole === undefined || live.session.id === whole),
     );
   }
 
@@ -284,7 +300,6 @@ export class Conversations {
   }
 
   #note(live: Live, event: Event, run: Run): void {
-    if (MESSAGES.has(event.type)) changed(live, { messages: live.reply.session.messages + 1 });
     if (event.type === 'question') {
       const open = { question: event.question, settled: new AbortController() };
       live.questions.set(event.question.id, open);
@@ -294,11 +309,15 @@ export class Conversations {
       run.end = event;
       // Only the run in flight asks.
       for (const id of live.questions.keys()) settle(live, id);
+<<<<<<< HEAD
     } else if (event.type === 'runStart') {
       run.speaker = event.guest ?? event.agent;
       if (event.session !== live.reply.session.id)
         live.reply = { ...live.reply, session: { id: event.session, cwd: event.cwd, messages: 0 } };
     } else if (event.type === 'sessionNamed') changed(live, { name: event.name });
+=======
+    }
+>>>>>>> a-daem
   }
 
   /** A question that nobody is there to answer is refused after a while: a run must not wait for ever. */
@@ -339,9 +358,8 @@ export class Conversations {
   }
 
   async control(address: Address, control: Control): Promise<void> {
-    const live = this.get(address);
+    this.get(address);
     await this.#options.platform.control(address, control);
-    if (control.kind === 'setName') changed(live, { name: control.name });
   }
 
   /** Lets go of what has been idle for too long, and of the idlest when there are too many. For a timer. */
@@ -388,12 +406,10 @@ export class Conversations {
   }
 }
 
-/** Events that come with a message of the session. */
-const MESSAGES: ReadonlySet<Event['type']> = new Set(['promptAccepted', 'messageEnd', 'toolResult']);
-
 /** Whether a request for a session could be for this one. */
-function isMeant({ address, reply, log }: Live, { agent, cwd, session }: OpenRequest): boolean {
-  const { id, path, name } = reply.session;
+function isMeant(live: Live, { agent, cwd, session }: OpenRequest): boolean {
+  const { address, log } = live;
+  const { id, path, name, cwd: folder } = live.session;
   switch (session.kind) {
     case 'resume':
       return id.startsWith(session.id.toUpperCase()) || name === session.id;
@@ -401,7 +417,7 @@ function isMeant({ address, reply, log }: Live, { agent, cwd, session }: OpenReq
       return path === session.path;
     case 'continue':
       // What nothing was said in yet has no file.
-      return address.agent === agent && reply.session.cwd === cwd && path !== undefined && log.next > 0;
+      return address.agent === agent && folder === cwd && path !== undefined && log.next > 0;
     default:
       return false;
   }
@@ -414,11 +430,7 @@ function isAlike(one: OpenRequest, other: OpenRequest): boolean {
 
 /** Ids sort by age. */
 function newest(lives: readonly Live[]): Live | undefined {
-  return [...lives].sort((one, other) => (one.reply.session.id < other.reply.session.id ? 1 : -1))[0];
-}
-
-function changed(live: Live, session: Partial<SessionInfo>): void {
-  live.reply = { ...live.reply, session: { ...live.reply.session, ...session } };
+  return [...lives].sort((one, other) => (one.session.id < other.session.id ? 1 : -1))[0];
 }
 
 function settle(live: Live, questionId: string): void {

@@ -206,16 +206,8 @@ export class DaemonServer implements Server {
     };
   }
 
-  async kill({
-    agent,
-    sender,
-    run,
-  }: {
-    readonly agent: string;
-    readonly sender: string;
-    readonly run?: string;
-  }) {
-    this.#options.conversations.kill({ agent, sender }, run);
+  async kill(message: Address & { readonly run?: string }) {
+    this.#options.conversations.kill(addressed(message), message.run);
   }
 
   async getConfig() {
@@ -239,22 +231,22 @@ export class DaemonServer implements Server {
       if (among(agents, event.agent) && among(senders, event.sender) && among(kinds, event.kind)) yield event;
   }
 
-  async replyToAsk({ agent, sender, content }: Address & { readonly content: string }) {
-    const address = { agent, sender };
+  async replyToAsk(message: Address & { readonly content: string }) {
+    const address = addressed(message);
     const question = this.#open(address, (one): one is ChoiceQuestion => one.kind === 'choice');
-    const answer: Answer = { kind: 'choice', answers: answersOf(content, question) };
+    const answer: Answer = { kind: 'choice', answers: answersOf(message.content, question) };
     await this.#answer(address, question.id, answer);
   }
 
   async replyToPermission(reply: Parameters<Server['replyToPermission']>[0]) {
-    const { agent, sender, id, allowed, feedback, remember } = reply;
+    const { id, allowed, feedback, remember } = reply;
     const answer: Answer = {
       kind: 'permission',
       allowed,
       ...(feedback !== undefined && { feedback }),
       ...(remember && { remember: 'session' }),
     };
-    await this.#answer({ agent, sender }, id, answer);
+    await this.#answer(addressed(reply), id, answer);
   }
 
   #open<Kind extends Question>(address: Address, is: (question: Question) => question is Kind): Kind {
@@ -286,21 +278,32 @@ export class DaemonServer implements Server {
     };
   }
 
-  async compact({ agent, sender, focus = '' }: Address & { readonly focus?: string }, { signal }: Call) {
-    return { summary: await this.#line({ agent, sender }, `/compact ${focus}`.trim(), signal) };
+  /** Empty when there is nothing to compact. */
+  async compact(message: Address & { readonly focus?: string }, { signal }: Call) {
+    let summary = '';
+    await this.#line(addressed(message), `/compact ${message.focus ?? ''}`.trim(), signal, (event) => {
+      if (event.type === 'compactEnd') summary = event.summary ?? '';
+    });
+    return { summary };
   }
 
-  async generateTitle({ agent, sender }: Address, { signal }: Call) {
-    return { title: await this.#line({ agent, sender }, '/title', signal) };
+  async generateTitle(message: Address, { signal }: Call) {
+    return { title: await this.#line(addressed(message), '/title', signal) };
   }
 
   /** What a command of the conversation has to say. */
-  async #line(address: Address, text: string, signal: AbortSignal): Promise<string> {
+  async #line(
+    address: Address,
+    text: string,
+    signal: AbortSignal,
+    heard: (event: Event) => void = () => {},
+  ): Promise<string> {
     const { conversations } = this.#options;
     await this.#recalled(address, undefined);
     const from = conversations.get(address).log.next;
     const { live, run } = conversations.begin(address, { text });
-    for await (const _ of this.#follow(live, from, run, signal));
+    for await (const { events } of this.#follow(live, from, run, signal))
+      for (const event of JSON.parse(events) as readonly Event[]) heard(event);
     const error = run.end === undefined ? undefined : endError(run.end);
     if (error !== undefined) throw new RequestFailure(statusOf(error), error.message);
     return run.end?.text ?? '';
@@ -465,10 +468,11 @@ export class DaemonServer implements Server {
   }
 
   async *watch(
-    { agent, sender, fromSeq, inFlight }: Parameters<Server['watch']>[0],
+    message: Parameters<Server['watch']>[0],
     { peer, signal }: Call,
   ): AsyncGenerator<CoreEvents | WatchEnd, void> {
-    const live = this.#options.conversations.get({ agent, sender });
+    const { fromSeq, inFlight } = message;
+    const live = this.#options.conversations.get(addressed(message));
     const begun = inFlight === true ? live.runs.find(({ first }) => first !== undefined)?.first : undefined;
     const events = this.#follow(live, fromSeq ?? begun ?? live.log.next, undefined, signal);
     yield* this.#answerable(live, peer, events);
@@ -513,16 +517,20 @@ export class DaemonServer implements Server {
   }
 }
 
+/** The pair that a message is for: who names no sender there named none when it was spoken to, either. */
+function addressed({ agent, sender }: Address): Address {
+  return { agent, sender: sender === '' ? DEFAULT_SENDER : sender };
+}
+
 function infoOf({
   address,
-  reply,
+  session,
   runs,
   questions,
   createdAt,
   lastActive,
   watchers,
 }: Live): Omit<ActiveConversationInfo, 'background'> {
-  const { session } = reply;
   return {
     ...address,
     cwd: session.cwd,

@@ -163,7 +163,7 @@ class RunningDaemon implements Daemon {
     this.#release = release;
     this.#limits = { ...DAEMON_LIMITS, ...setup.limits, ...options.limits };
     this.#generations = new Generations(setup.platform, {
-      sessionOf: (address) => this.#conversations.find(address)?.reply.session.id,
+      sessionOf: (address) => this.#conversations.find(address)?.session.id,
       renewed: (request) => this.#renewed(request),
       failed: (error) => options.log(`the runtime before the reload did not close: ${String(error)}`),
     });

@@ -2,10 +2,11 @@
 // the background; the next prompt of a conversation behind that takes it to the newest platform, which opens the same
 // session under the settings that hold by then.
 
-import type { Address, SessionChoice } from '../../core/conversation.ts';
+import { randomUUID } from 'node:crypto';
+import type { Address, SessionChoice, SessionInfo } from '../../core/conversation.ts';
 import { asCrabError, CrabError } from '../../core/errors.ts';
 import type { Event } from '../../core/event.ts';
-import type { OpenRequest, Platform } from '../../core/platform.ts';
+import type { OpenReply, OpenRequest, Platform } from '../../core/platform.ts';
 import { runEnd } from '../../core/run-end.ts';
 
 export interface GenerationsOptions {
@@ -49,7 +50,7 @@ export class Generations implements Platform {
     const platform = this.#newest;
     this.#use(platform, 1);
     try {
-      const reply = await platform.open(request);
+      const reply = await this.#openedApart(platform, request);
       const { agent, sender } = reply.address;
       const { cwd } = reply.session;
       this.#bound.set(key(reply.address), {
@@ -63,6 +64,14 @@ export class Generations implements Platform {
       this.#use(platform, -1);
       throw error;
     }
+  }
+
+  /** One of the same names may be on an older platform, at another session: each has names of its own then. */
+  async #openedApart(platform: Platform, request: OpenRequest): Promise<OpenReply> {
+    const reply = await platform.open(request);
+    if (request.sender !== undefined || !this.#bound.has(key(reply.address))) return reply;
+    await platform.leave(reply.address);
+    return platform.open({ ...request, sender: `cli:${randomUUID()}` });
   }
 
   prompt(...call: Parameters<Platform['prompt']>): AsyncIterable<readonly Event[]> {
@@ -123,6 +132,10 @@ export class Generations implements Platform {
 
   async control(address: Address, control: Parameters<Platform['control']>[1]) {
     await this.#of(address).platform.control(address, control);
+  }
+
+  session(address: Address): SessionInfo | undefined {
+    return this.#bound.get(key(address))?.platform.session?.(address);
   }
 
   runningJobs(address: Address): number {

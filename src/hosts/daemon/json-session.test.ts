@@ -112,6 +112,27 @@ test('a client that says so answers questions; in the session of another none ar
   assert.deepEqual(answered, [true, 'end']);
 });
 
+test('a line that goes on in another session leaves its client the id that it attached to', async () => {
+  await using small = await smallDaemon();
+  const client = jsonClient(small);
+  const at = { session_id: String((await client.ask({ type: 'Attach', answers: true }))['session_id']) };
+  assert.deepEqual((await client.ask({ type: 'UserInput', ...at, content: '/new' }))['session_id'], 'S1');
+  const { list } = await client.ask({ type: 'ListSessions' });
+  assert.deepEqual(
+    (list as readonly Json[]).map((one) => one['session_id']),
+    ['cli:S1 new'],
+  );
+  const { event } = await client.ask({ type: 'UserInput', ...at, content: 'ask' });
+  const { id } = (event as { readonly question: { readonly id: string } }).question;
+  client.say({ type: 'Answer', ...at, question_id: id, allowed: true });
+  const heard = [await client.next(), await client.next(), await client.next()];
+  assert.ok(
+    heard.some(({ type }) => type === 'Pong'),
+    JSON.stringify(heard),
+  );
+  assert.deepEqual(await client.ask({ type: 'KillSession', ...at }), { type: 'Pong' });
+});
+
 test('what is no request is answered with one error, and what is no frame ends the connection', async () => {
   await using small = await smallDaemon();
   const client = jsonClient(small);

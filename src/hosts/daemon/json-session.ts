@@ -96,7 +96,7 @@ class JsonSession {
   async #attach({ session_id: id, working_dir: cwd, answers }: Of<'Attach'>): Promise<JsonReply> {
     if (answers === true) this.#peer = { ...this.#peer, capabilities: new Set(['permissions']) };
     const live = (id === undefined ? undefined : this.#open(id)) ?? (await this.#opened(id, cwd, answers));
-    const { id: session } = live.reply.session;
+    const { id: session } = live.session;
     if (!this.#attached.has(session)) {
       const leave = new AbortController();
       this.#attached.set(session, { live, leave });
@@ -167,22 +167,22 @@ class JsonSession {
   }
 
   #find(id: string): Live {
-    const live = this.#open(id);
+    const live = this.#attached.get(id)?.live ?? this.#open(id);
     if (live === undefined) throw new RequestFailure(404, `The session ${id} is not open here.`);
     return live;
   }
 
   #open(id: string): Live | undefined {
-    return this.#options.conversations.list().find(({ reply }) => reply.session.id === id);
+    return this.#options.conversations.list().find(({ session }) => session.id === id);
   }
 }
 
 const PONG: JsonReply = { type: 'Pong' };
 
-function sessionOf({ reply, createdAt, lastActive, watchers, runs }: Live) {
+function sessionOf({ session, createdAt, lastActive, watchers, runs }: Live) {
   return {
-    session_id: reply.session.id,
-    working_dir: reply.session.cwd,
+    session_id: session.id,
+    working_dir: session.cwd,
     created_at: createdAt,
     last_active: lastActive,
     attached: watchers > 0,

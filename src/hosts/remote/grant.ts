@@ -47,7 +47,13 @@ const talk = ({ agent, guest, sender, cwd, content }: Message<'send'>['value']):
   beyond: cwd === undefined ? beyondWords(content) : 'choose a folder',
 });
 
-const ofConversation = ({ agent, sender }: { readonly agent: string; readonly sender: string }): Reach => ({
+const ofConversation = ({
+  agent,
+  sender,
+}: {
+  readonly agent: string;
+  readonly sender: string;
+}): Conversation => ({
   agents: [agent],
   sender: sender === '' ? undefined : sender,
 });
@@ -94,7 +100,7 @@ const REACHES: Reaches = {
   stream: talk,
   kill: ofConversation,
   replyToAsk: ofConversation,
-  replyToPermission: ({ agent, sender }) => ({ agents: [agent], sender, mustBeNamed: ANSWERING }),
+  replyToPermission: (value) => ({ ...ofConversation(value), mustBeNamed: ANSWERING }),
   compact: ofConversation,
   generateTitle: ofConversation,
   watch: ofConversation,
