@@ -139,6 +139,30 @@ onEachWire('each file tool does its work and tells the model of it', async (wire
   assert.doesNotMatch(JSON.stringify(told), /root:/);
 });
 
+onEachWire(
+  'a search shows so much by default, less as file.search, and says what to do for more',
+  async (wire) => {
+    const calls = [
+      { name: 'grep', input: { pattern: 'x' } },
+      { name: 'file.search', input: { pattern: 'x' } },
+      { name: 'file.search', input: { pattern: 'x', limit: 60 } },
+      { name: 'grep', input: { pattern: 'x', limit: 1001 } },
+    ];
+    await using at = await journey(wire, { script: [{ calls }], files: { 'x.txt': 'x\n'.repeat(1001) } });
+    await at.run(['-p', 'search']);
+    const told = at.asked()[1]?.messages.flatMap((each) => (each.role === 'result' ? [each.text] : [])) ?? [];
+    assert.deepEqual(
+      told.map((text) => text.split('\n').at(-1)),
+      [
+        '[Only the first 100 matching lines are shown. Narrow it with path or glob, or raise limit.]',
+        '[Only the first 50 matching lines are shown. Narrow it with path or glob, or raise limit.]',
+        '[Only the first 60 matching lines are shown. Narrow it with path or glob, or raise limit.]',
+        '[Only the first 1000 matching lines are shown. Narrow it with path or glob.]',
+      ],
+    );
+  },
+);
+
 onEachWire('what few conversations need is not sent with every request', async (wire) => {
   await using at = await journey(wire, { script: [{ text: 'Hello.' }] });
   await at.run(['-p', 'hello']);
