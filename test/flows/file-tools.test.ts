@@ -29,6 +29,7 @@ const FILES = {
   'dot.png': png(2, 2),
   'cut.png': png(2, 2).subarray(0, 30),
   'n.ipynb': NOTEBOOK,
+  'cafe\u0301.txt': 'coffee\n',
   'tool.bin': new Uint8Array([0x7f, 0x45, 0x4c, 0x46, 0, 0, 0, 0]),
 };
 
@@ -72,6 +73,7 @@ const STEPS: readonly Step[] = [
   { name: 'read', input: { path: 'tool.bin' }, told: /it is an ELF program of 8 bytes, not text/ },
   { name: 'read', input: { path: '.' }, told: /it is a folder, not a file/ },
   { name: 'read', input: { path: 'link' }, told: /refused|outside the workspace/ },
+  { name: 'read', input: { path: 'caf\u00e9.txt' }, told: /the same letters in another Unicode form/ },
   { name: 'read', input: { path: 'n.ipynb' }, told: /^--- Cell 1 \(code, id c1, run 1\) ---\n1 \+ 1\n/ },
   {
     name: 'notebook_edit',
