@@ -9,6 +9,8 @@ import { nameGlob, pathPattern } from './pattern.ts';
 export interface RuleText {
   /** Whether the rule is about a tool of this name. */
   covers(tool: string): boolean;
+  /** Whether a rule that restricts is about the commands of a tool: one about bash is, whatever tool bash runs them for. */
+  coversCommandsOf(tool: string): boolean;
   /** It spells out its tool, and is no pattern of names. */
   readonly isNamed: boolean;
   /** Whether a rule that restricts is about reading or changing paths by whatever tool. */
@@ -17,11 +19,17 @@ export interface RuleText {
   readonly spec: string | undefined;
 }
 
+/** Tools that change files of the person's. */
+const EDITING = ['edit', 'write', 'applypatch', 'notebookedit'];
+
+/** Tools whose commands bash runs, beside the one that is called so. */
+const RUNNING_COMMANDS = new Set(['monitor', 'taskinput']);
+
 /** The names that people know tools by, and the tools that they mean. */
 const KNOWN_NAMES: Readonly<Record<string, readonly string[]>> = {
   shell: ['bash'],
-  edit: ['edit', 'write'],
-  multiedit: ['edit', 'write'],
+  edit: EDITING,
+  multiedit: EDITING,
   glob: ['find'],
   task: ['agent', 'delegate'],
   agent: ['task', 'delegate'],
@@ -93,14 +101,16 @@ export function readRule(text: string, source: string): RuleText {
   const names = [...new Set([name, written.toLowerCase(), ...meant])].map((pattern) =>
     checked(() => nameGlob(pattern), text, source),
   );
+  const covers = (tool: string) => {
+    const spellings = [plainName(tool), tool.toLowerCase()];
+    return (
+      names.some((matches) => spellings.some(matches)) ||
+      (isServer(name) && tool.toLowerCase().startsWith(`${name}__`))
+    );
+  };
   return {
-    covers: (tool) => {
-      const spellings = [plainName(tool), tool.toLowerCase()];
-      return (
-        names.some((matches) => spellings.some(matches)) ||
-        (isServer(name) && tool.toLowerCase().startsWith(`${name}__`))
-      );
-    },
+    covers,
+    coversCommandsOf: (tool) => RUNNING_COMMANDS.has(plainName(tool)) && covers('bash'),
     isNamed: !/[*?[]/.test(name),
     about:
       spec === undefined ? undefined : READING.has(name) ? 'read' : WRITING.has(name) ? 'write' : undefined,
