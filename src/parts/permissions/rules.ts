@@ -3,14 +3,14 @@
 // slip of the pen would be a door left open.
 
 import { CrabError } from '../../core/errors.ts';
-import type { Decision, Rule } from '../../core/permission.ts';
+import type { Access, Decision, Rule } from '../../core/permission.ts';
 import { nameGlob, pathPattern } from './pattern.ts';
 
 export interface RuleText {
   /** Whether the rule is about a tool of this name. */
   covers(tool: string): boolean;
-  /** Whether a rule that restricts is about the commands of a tool: one about bash is, whatever tool bash runs them for. */
-  coversCommandsOf(tool: string): boolean;
+  /** Whether a rule that restricts is about what a call of another tool does: one about bash is about every command. */
+  coversWorkOf(tool: string, access: Access['kind']): boolean;
   /** It spells out its tool, and is no pattern of names. */
   readonly isNamed: boolean;
   /** Whether a rule that restricts is about reading or changing paths by whatever tool. */
@@ -22,8 +22,13 @@ export interface RuleText {
 /** Tools that change files of the person's. */
 const EDITING = ['edit', 'write', 'applypatch', 'notebookedit'];
 
-/** Tools whose commands bash runs, beside the one that is called so. */
-const RUNNING_COMMANDS = new Set(['monitor', 'taskinput']);
+/** Which tool's work others do, and by what access. */
+const WORKING_AS: Readonly<Record<string, readonly [access: Access['kind'], tool: string]>> = {
+  monitor: ['command', 'bash'],
+  taskinput: ['command', 'bash'],
+  subscribeevent: ['spawn', 'delegate'],
+  publishevent: ['spawn', 'delegate'],
+};
 
 /** The names that people know tools by, and the tools that they mean. */
 const KNOWN_NAMES: Readonly<Record<string, readonly string[]>> = {
@@ -110,7 +115,10 @@ export function readRule(text: string, source: string): RuleText {
   };
   return {
     covers,
-    coversCommandsOf: (tool) => RUNNING_COMMANDS.has(plainName(tool)) && covers('bash'),
+    coversWorkOf: (tool, access) => {
+      const [kind, other] = WORKING_AS[plainName(tool)] ?? [];
+      return other !== undefined && kind === access && covers(other);
+    },
     isNamed: !/[*?[]/.test(name),
     about:
       spec === undefined ? undefined : READING.has(name) ? 'read' : WRITING.has(name) ? 'write' : undefined,
