@@ -86,21 +86,21 @@ async function declare(options: RequestOptions, cwd: string): Promise<Declaratio
   const { args, env, settings, canAsk, warn } = options;
   const policy = await policyOf({ args, env, settings, cwd, confirm: options.confirmTrust, warn });
   const directories = [...(await extraDirectories(args)), ...policy.directories];
-  const tools = args.values('tools').flatMap((names) => names.split(/[\s,]+/).filter((name) => name !== ''));
+  const tools = chosenTools(options);
   const outputSchema = await schemaOf(args);
   const trusted = policy.project.trusted === true;
   const [written, limits] = [await instruct(options, cwd, directories), limitsOf(options)];
   const instructions = await withMemory(written, options, { cwd, trusted });
   const agents = await agentsFor({ env, cwd, project: policy.project, warn });
   const declaration: Declaration = {
-    agent: { ...agentOf(options), ...(args.has('tools') && { tools }) },
-    ...(args.has('tools') && { onlyTools: tools }),
+    agent: { ...agentOf(options), ...(tools !== undefined && { tools }) },
+    ...(tools !== undefined && { onlyTools: tools }),
     ...(agents.length > 0 && { agents }),
     mode: policy.mode,
     rules: policy.rules,
     directories,
     sandbox: sandboxPolicy(options),
-    withoutTools: [],
+    withoutTools: settings.tools?.without ?? [],
     limits,
     instructions,
     ...(trusted && { trusted }),
@@ -113,6 +113,11 @@ async function declare(options: RequestOptions, cwd: string): Promise<Declaratio
   const profile = findProfile(declaration, name);
   for (const note of profile.notes ?? []) warn(`${profile.agent.name}: ${note}`);
   return asAgent(declaration, profile);
+}
+
+function chosenTools({ args, settings }: RequestOptions): readonly string[] | undefined {
+  if (!args.has('tools')) return settings.tools?.only;
+  return args.values('tools').flatMap((names) => names.split(/[\s,]+/).filter((name) => name !== ''));
 }
 
 /** What a flag says is chosen; what the settings say holds where the session says nothing else. */

@@ -106,7 +106,7 @@ export interface Declaration {
   readonly directories: readonly string[];
   /** How programs that tools start are confined, and where file tools may write. */
   readonly sandbox: SandboxPolicy;
-  /** Tool names that are not offered at all. */
+  /** Tool names that are not offered at all; `*` stands for any letters. */
   readonly withoutTools: readonly string[];
   /** What is offered of the agent's tools: somebody narrowed them for this conversation. Absent for all of them. */
   readonly onlyTools?: readonly string[];

@@ -29,6 +29,8 @@ export interface Settings {
   readonly history?: HistorySettings;
   readonly policy: PolicySettings;
   readonly permissions?: PermissionSettings;
+  readonly tools?: ToolSettings;
+  readonly shell?: ShellSettings;
   /** Language servers, by name. */
   readonly lsp?: Readonly<Record<string, LspServerSettings>>;
   readonly web?: WebSettings;
@@ -46,6 +48,21 @@ export interface PermissionSettings {
   readonly rules: readonly Rule[];
   /** Folders that count as the workspace. Absolute. */
   readonly directories: readonly string[];
+}
+
+/** Which tools there are at all, by any of their names; `*` stands for any letters. */
+export interface ToolSettings {
+  readonly only?: readonly string[];
+  /** Wins over `only`. */
+  readonly without?: readonly string[];
+}
+
+/** The shell in which commands run. */
+export interface ShellSettings {
+  /** Absolute. Default: `bash`, or `sh` where there is none. */
+  readonly program?: string;
+  /** Lines that run before every command. */
+  readonly prefix?: string;
 }
 
 /** A language server of one's own, or what differs for a known one of the same name. */

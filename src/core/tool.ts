@@ -182,8 +182,8 @@ export interface Tool {
   readonly listsAgents?: boolean;
   /** Lines for the system prompt, each a rule about using this tool. */
   readonly guidelines?: readonly string[];
-  /** Repairs what models commonly get wrong, before coercion. */
-  prepare?(input: JsonObject): JsonObject;
+  /** Repairs what models commonly get wrong, before coercion. `called` is the name that the model used; absent: its own. */
+  prepare?(input: JsonObject, called?: string): JsonObject;
   plan(input: JsonObject, cwd: string): Promise<CallPlan>;
   /** Throws `ToolFailure` for what the model can put right; anything else it throws is a fault of the tool. */
   run(input: JsonObject, context: ToolContext): Promise<ToolOutput>;

@@ -82,7 +82,7 @@ export async function planCall(
   const tool = findTool(environment.tools, call.name);
   if (tool === undefined) return withoutTool(call, environment);
   try {
-    const prepared = tool.prepare?.(call.arguments) ?? call.arguments;
+    const prepared = tool.prepare?.(call.arguments, call.name) ?? call.arguments;
     const input = coerce(prepared, tool.input) as JsonObject;
     const faults = validate(input, tool.input);
     if (faults.length > 0) return { call, tool, failure: misfit(tool, faults) };

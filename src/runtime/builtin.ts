@@ -47,6 +47,8 @@ export interface BuiltinOptions {
   readonly work: WorkOptions;
   /** Language servers, as the person has set them. */
   readonly lsp?: Settings['lsp'];
+  /** The shell of commands, as the person has set it. */
+  readonly shell?: Settings['shell'];
   readonly desktop: Desktop;
   readonly documents: Documents;
   readonly web: WebOptions;
@@ -69,9 +71,9 @@ export interface WorkOptions {
 
 /** The order is the order in which the model sees the tools. */
 export function builtinExtensions(options: BuiltinOptions): readonly Extension[] {
-  const { memories, search, work, lsp, desktop, documents, web, browser, remote, events } = options;
+  const { memories, search, work, lsp, shell, desktop, documents, web, browser, remote, events } = options;
   const remembered = [...createMemoryTools(memories, options.memoryRanking), createSearchTool(search)];
-  const shells = createShellTools({ isWindows: desktop.platform === 'win32' });
+  const shells = createShellTools({ ...shell, isWindows: desktop.platform === 'win32' });
   const reach = [
     ...createWebTools(web),
     ...createBrowserTools(browser),

@@ -49,6 +49,7 @@ export async function gather(
     ...refused,
     ...mistypedRules(declaration.rules, kept),
     ...mistypedTools(declaration, kept),
+    ...mistypedOmissions(declaration, kept),
   ];
   const tools = kept.filter((tool) => isInScope(tool, declaration));
   const useful = tools.filter(({ asksPerson }) => asksPerson !== true || declaration.canAsk);
@@ -121,7 +122,7 @@ function requireTools({ onlyTools = [] }: Declaration, tools: readonly Tool[]): 
   for (const name of onlyTools) {
     if (names.has(name) || name.includes('*')) continue;
     const near = suggestions(name, names);
-    const hint = near.length > 0 ? `Did you mean ${near[0]}?` : 'Run `crab -p ,tools` for the list.';
+    const hint = near.length > 0 ? `Did you mean ${near[0]}?` : '`crab tools` lists them.';
     throw new CrabError('usage', `There is no tool ${name}.`, { hint });
   }
 }
@@ -135,6 +136,18 @@ function mistypedTools({ agent, onlyTools = [] }: Declaration, tools: readonly T
       const [near] = suggestions(name, names);
       const hint = near === undefined ? '' : ` Did you mean ${near}?`;
       return `The agent ${agent.name} names a tool that there is not here: ${name}.${hint}`;
+    });
+}
+
+/** A name that takes nothing away may be that of a tool which is there elsewhere, or leave one in that nobody wants. */
+function mistypedOmissions({ withoutTools }: Declaration, tools: readonly Tool[]): readonly string[] {
+  const names = new Set(tools.flatMap(namesOf));
+  return withoutTools
+    .filter((name) => !name.includes('*') && !names.has(name))
+    .map((name) => {
+      const [near] = suggestions(name, names);
+      const hint = near === undefined ? '' : ` Did you mean ${near}?`;
+      return `There is no tool ${name} here that could be left out.${hint}`;
     });
 }
 

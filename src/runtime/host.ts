@@ -6,6 +6,7 @@ import type { Event } from '../core/event.ts';
 import type { Extension, TrustState } from '../core/extension.ts';
 import type { Clock, Exec, Files, OpenProcess } from '../core/host.ts';
 import type { Models } from '../core/model.ts';
+import type { ShellSettings } from '../core/settings.ts';
 import type { Tapes } from '../core/tape.ts';
 import type { Histories } from '../parts/history/histories.ts';
 import type { Memories } from '../parts/memory/scopes.ts';
@@ -52,6 +53,8 @@ export interface RuntimeHost {
   readonly files: Files;
   readonly exec: Exec;
   readonly open: OpenProcess;
+  /** For the lines that the person types. */
+  readonly shell?: ShellSettings | undefined;
   /** The background work of one conversation, with its output in `folder`. */
   readonly jobs: (folder: () => Promise<string>) => OpenJobs;
   /** Ends what escaped from its call; called when a run ends. */

@@ -3,7 +3,7 @@
 
 import type { Effect } from '../core/command.ts';
 import type { ShellRecord } from '../core/custom.ts';
-import { asCrabError, CrabError, messageOf } from '../core/errors.ts';
+import { asCrabError, CrabError, messageOf, ToolFailure } from '../core/errors.ts';
 import type { Event } from '../core/event.ts';
 import type { CommandContext, Control } from '../core/extension.ts';
 import { MAX_PROMPT_BYTES } from '../core/limits.ts';
@@ -241,8 +241,12 @@ async function* runShell(
     const error = new CrabError('command-failed', `\`${command}\` ${how}.`, hint);
     yield [runEnd('failed', { error, text, durationMs })];
   } catch (thrown) {
-    if (!signal.aborted) throw thrown;
-    yield [runEnd('cancelled', { durationMs: host.clock.monotonic() - startedAt })];
+    const durationMs = host.clock.monotonic() - startedAt;
+    if (signal.aborted) return yield [runEnd('cancelled', { durationMs })];
+    if (!(thrown instanceof ToolFailure)) throw thrown;
+    const hint = 'Mend what it names, and type the line again.';
+    const error = new CrabError('command-failed', thrown.message, { cause: thrown, hint });
+    yield [runEnd('failed', { error, durationMs })];
   } finally {
     signal.removeEventListener('abort', onAbort);
   }

@@ -21,7 +21,7 @@ interface Opened {
 
 export function createPlatform(host: RuntimeHost): Platform {
   const opened = new Map<string, Opened>();
-  const userShell = lazyUserShell();
+  const userShell = lazyUserShell(host.shell);
 
   function find(address: Address): Opened {
     const found = opened.get(key(address));
@@ -266,10 +266,10 @@ async function pathOf(
   }
 }
 
-function lazyUserShell(): UserShell {
+function lazyUserShell(options: RuntimeHost['shell']): UserShell {
   let shell: UserShell | undefined;
   return async (line, exec, signal) => {
-    shell ??= (await import('../parts/shell/user-shell.ts')).createUserShell();
+    shell ??= (await import('../parts/shell/user-shell.ts')).createUserShell(options);
     return shell(line, exec, signal);
   };
 }

@@ -39,7 +39,7 @@ export function isInScope(
   tool: NamedTool,
   { agent, withoutTools, onlyTools }: Pick<Declaration, 'agent' | 'withoutTools' | 'onlyTools'>,
 ): boolean {
-  if (namesOf(tool).some((name) => withoutTools.includes(name))) return false;
+  if (isNamed(tool, withoutTools)) return false;
   if (agent.withoutTools !== undefined && isNamed(tool, agent.withoutTools)) return false;
   const granted = agent.tools === undefined || isNamed(tool, agent.tools);
   return granted && (onlyTools === undefined || isNamed(tool, onlyTools));

@@ -29,6 +29,7 @@ const FILES = {
   'dot.png': png(2, 2),
   'cut.png': png(2, 2).subarray(0, 30),
   'n.ipynb': NOTEBOOK,
+  'cafe\u0301.txt': 'coffee\n',
   'tool.bin': new Uint8Array([0x7f, 0x45, 0x4c, 0x46, 0, 0, 0, 0]),
 };
 
@@ -72,6 +73,7 @@ const STEPS: readonly Step[] = [
   { name: 'read', input: { path: 'tool.bin' }, told: /it is an ELF program of 8 bytes, not text/ },
   { name: 'read', input: { path: '.' }, told: /it is a folder, not a file/ },
   { name: 'read', input: { path: 'link' }, told: /refused|outside the workspace/ },
+  { name: 'read', input: { path: 'caf\u00e9.txt' }, told: /the same letters in another Unicode form/ },
   { name: 'read', input: { path: 'n.ipynb' }, told: /^--- Cell 1 \(code, id c1, run 1\) ---\n1 \+ 1\n/ },
   {
     name: 'notebook_edit',
@@ -138,6 +140,30 @@ onEachWire('each file tool does its work and tells the model of it', async (wire
   await assert.rejects(readFile(at.work.file('b.md')), { code: 'ENOENT' });
   assert.doesNotMatch(JSON.stringify(told), /root:/);
 });
+
+onEachWire(
+  'a search shows so much by default, less as file.search, and says what to do for more',
+  async (wire) => {
+    const calls = [
+      { name: 'grep', input: { pattern: 'x' } },
+      { name: 'file.search', input: { pattern: 'x' } },
+      { name: 'file.search', input: { pattern: 'x', limit: 60 } },
+      { name: 'grep', input: { pattern: 'x', limit: 1001 } },
+    ];
+    await using at = await journey(wire, { script: [{ calls }], files: { 'x.txt': 'x\n'.repeat(1001) } });
+    await at.run(['-p', 'search']);
+    const told = at.asked()[1]?.messages.flatMap((each) => (each.role === 'result' ? [each.text] : [])) ?? [];
+    assert.deepEqual(
+      told.map((text) => text.split('\n').at(-1)),
+      [
+        '[Only the first 100 matching lines are shown. Narrow it with path or glob, or raise limit.]',
+        '[Only the first 50 matching lines are shown. Narrow it with path or glob, or raise limit.]',
+        '[Only the first 60 matching lines are shown. Narrow it with path or glob, or raise limit.]',
+        '[Only the first 1000 matching lines are shown. Narrow it with path or glob.]',
+      ],
+    );
+  },
+);
 
 onEachWire('what few conversations need is not sent with every request', async (wire) => {
   await using at = await journey(wire, { script: [{ text: 'Hello.' }] });

@@ -310,3 +310,34 @@ onEachWire(
     assert.deepEqual(at.asked(), []);
   },
 );
+
+onEachWire(
+  'a rule about bash or edit holds for every tool that runs commands or edits files',
+  async (wire) => {
+    const monitor: ScriptedCall = { name: 'monitor', input: { command: 'touch b.txt', timeout: 1 } };
+    const path: ScriptedCall = { name: 'monitor', input: { path: 'a.txt', timeout: 1 } };
+    const patch = '*** Begin Patch\n*** Add File: c.txt\n+mine\n*** End Patch';
+    const calls = [monitor, path, { name: 'apply_patch', input: { patch } }, read('a.txt')];
+    const anything = '--dangerously-skip-permissions';
+    const verdicts = async (rules: string) => {
+      let found: readonly string[] = [];
+      await attempt(wire, calls, [anything, '--disallowedTools', rules], (made) => {
+        found = made.verdicts;
+        for (const name of ['b.txt', 'c.txt'].filter((_, at) => made.verdicts[at * 2] === 'refused'))
+          assert.equal(existsSync(made.at.work.file(name)), false, name);
+      });
+      return found;
+    };
+    assert.deepEqual(await verdicts('Bash(touch *),Edit'), ['refused', 'ran', 'refused', 'ran']);
+    assert.deepEqual(await verdicts('Bash'), ['refused', 'ran', 'ran', 'ran']);
+    assert.deepEqual(await verdicts('Bash(rm *)'), ['ran', 'ran', 'ran', 'ran']);
+  },
+);
+
+onEachWire('where there is no bash, nothing else runs commands either', async (wire) => {
+  const monitor: ScriptedCall = { name: 'monitor', input: { command: 'touch b.txt' } };
+  await attempt(wire, [monitor], ['--dangerously-skip-permissions', '--tools', 'monitor'], ({ told, at }) => {
+    assert.match(told[0] ?? '', /^There is no bash here/);
+    assert.equal(existsSync(at.work.file('b.txt')), false);
+  });
+});

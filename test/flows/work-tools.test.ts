@@ -116,6 +116,24 @@ onEachWire(
   },
 );
 
+onEachWire('a task needs a subject, and nothing waits any more for one that is deleted', async (wire) => {
+  await using at = await journey(wire, {
+    script: [
+      call('task_create', { subject: '', description: 'b' }),
+      call('task_create', { subject: 'Build', description: 'b' }),
+      call('task_create', { subject: 'Ship', description: 's', addBlockedBy: ['1'] }),
+      call('task_update', { taskId: '1', status: 'deleted' }),
+      call('task_get', { taskId: '2' }),
+      { text: 'Done.' },
+    ],
+  });
+  await at.run(['-p', 'go']);
+  const [refused, , added, , one] = told(at);
+  assert.match(refused ?? '', /The subject is empty\./);
+  assert.equal(added, 'Task 2 is added: Ship (waits for 1)');
+  assert.deepEqual(JSON.parse(one ?? '').blockedBy, []);
+});
+
 onEachWire('where nobody can be asked, questions and plans say so, and the plan is kept', async (wire) => {
   await using at = await journey(wire, {
     script: [

@@ -15,6 +15,8 @@ import type {
   RemoteSettings,
   SandboxSettings,
   Settings,
+  ShellSettings,
+  ToolSettings,
   WebSettings,
 } from '../../core/settings.ts';
 import { PERMISSIONS } from './permission-values.ts';
@@ -33,6 +35,7 @@ import {
   type Reader,
   seconds,
   share,
+  shell,
   table,
   template,
   text,
@@ -109,6 +112,16 @@ export const POLICY_KEYS = {
   memory_prompt: ['memoryPrompt', flag],
   memory_consolidate: ['memoryConsolidate', flag],
   memory_consolidate_usd: ['memoryConsolidateUsd', amount],
+} as const;
+
+export const TOOL_KEYS = {
+  only: ['only', list(text)],
+  without: ['without', list(text)],
+} as const;
+
+export const SHELL_KEYS = {
+  program: ['program', shell],
+  prefix: ['prefix', text],
 } as const;
 
 export const WEB_KEYS = {
@@ -190,6 +203,8 @@ export const TOP_KEYS = {
   history: ['history', table<HistorySettings>(HISTORY_KEYS)],
   policy: ['policy', table<PolicySettings>(POLICY_KEYS)],
   permissions: ['permissions', PERMISSIONS],
+  tools: ['tools', table<ToolSettings>(TOOL_KEYS)],
+  shell: ['shell', table<ShellSettings>(SHELL_KEYS)],
   lsp: ['lsp', named(table<LspServerSettings>(LSP_KEYS))],
   web: ['web', table<WebSettings>(WEB_KEYS)],
   browser: ['browser', table<BrowserSettings>(BROWSER_KEYS)],

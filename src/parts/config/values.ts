@@ -38,6 +38,16 @@ export const file: Reader<string> = (value, context) => {
   return `${context.path.replace(/[^/\\]*$/, '')}${path}`;
 };
 
+/** A shell that takes no word for more than bash does, by whose grammar commands are judged. */
+export const shell: Reader<string> = (value, context) => {
+  const path = file(value, context);
+  if (/[/\\](?:bash|sh|dash|ash)(?:\.exe)?$/.test(path)) return path;
+  throw wrong(
+    context,
+    'must be the path of a bash, sh, dash or ash: commands are judged by what they mean there',
+  );
+};
+
 export const flag: Reader<boolean> = (value, context) => {
   if (typeof value === 'boolean') return value;
   throw wrong(context, 'must be true or false');

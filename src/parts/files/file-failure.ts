@@ -56,11 +56,23 @@ async function missing(code: string, path: string): Promise<string | undefined> 
     const found = await fs.stat(parent).catch(() => undefined);
     if (found === undefined) continue;
     if (!found.isDirectory()) return `${parent} is a file, not a folder`;
+    const target = await fs.readlink(child).catch(() => undefined);
+    if (target !== undefined) {
+      const link = child === path ? 'it' : child;
+      return `${link} is a link to ${target}, which does not exist`;
+    }
     const what = child === path ? 'it does not exist' : `the folder ${child} does not exist`;
     const near = await nearestName(parent, basename(child));
-    return near === undefined ? what : `${what}; the nearest name there is ${join(parent, near)}`;
+    return near === undefined ? what : `${what}; ${told(parent, near, basename(child))}`;
   }
   return 'it does not exist';
+}
+
+/** A name that looks the same cannot be copied from what is shown of it. */
+function told(folder: string, near: string, name: string): string {
+  if (near.normalize() === name.normalize())
+    return 'a name there has the same letters in another Unicode form: a command can name it with a wildcard';
+  return `the nearest name there is ${join(folder, near)}`;
 }
 
 async function nearestName(folder: string, name: string): Promise<string | undefined> {

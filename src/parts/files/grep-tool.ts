@@ -24,6 +24,10 @@ const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1000;
 const MAX_CONTEXT = 50;
 
+/** Whoever calls it so expects no more, as the tools of that name have it. */
+const FILE_SEARCH = /^file[._]search$/;
+const FILE_SEARCH_LIMIT = 50;
+
 /** The program that searches, or undefined for none; asked for at the first search. */
 export type Ripgrep = (context: ToolContext) => Promise<string | undefined>;
 
@@ -59,8 +63,9 @@ export function createGrepTool(ripgrep: Ripgrep): Tool {
   };
 }
 
-function prepare(input: JsonObject): JsonObject {
-  const named = renamedFolder(input, {
+function prepare(input: JsonObject, called = 'grep'): JsonObject {
+  const otherwise: JsonObject = FILE_SEARCH.test(called) ? { limit: FILE_SEARCH_LIMIT } : {};
+  const given = renamedFolder(input, {
     query: 'pattern',
     regex: 'pattern',
     include: 'glob',
@@ -76,6 +81,7 @@ function prepare(input: JsonObject): JsonObject {
     head_limit: 'limit',
     output_mode: 'output',
   });
+  const named = { ...otherwise, ...given };
   return named['output'] === 'files_with_matches' ? { ...named, output: 'files' } : named;
 }
 
@@ -107,6 +113,7 @@ async function search(input: JsonObject, context: ToolContext, ripgrep: Ripgrep)
     title: pattern,
     output: outputOf(input),
     limit: countArgument(input, 'limit', { least: 1, most: MAX_LIMIT, otherwise: DEFAULT_LIMIT }),
+    most: MAX_LIMIT,
     before: query.before,
     after: query.after,
     locate: (path) => (query.file === undefined ? join(named, path) : named),

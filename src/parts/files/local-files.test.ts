@@ -95,6 +95,7 @@ describe('read', () => {
     await using folder = await createTestFolder();
     await writeFile(folder.at('README.md'), '');
     await symlink('loop', folder.at('loop'));
+    await symlink('gone/away', folder.at('dangling'));
     const cases: readonly (readonly [string, RegExp])[] = [
       ['readme.md', /readme\.md: it does not exist; the nearest name there is .*\/README\.md\.$/],
       ['REDME.md', /the nearest name there is .*\/README\.md\.$/],
@@ -102,6 +103,8 @@ describe('read', () => {
       ['zzz', /zzz: it does not exist\.$/],
       ['no/such/file', /the folder .*\/no does not exist\.$/],
       ['README.md/x', /README\.md is a file, not a folder\.$/],
+      ['dangling', /dangling: it is a link to gone\/away, which does not exist\.$/],
+      ['dangling/x', /x: .*\/dangling is a link to gone\/away, which does not exist\.$/],
       ['loop', /too many symbolic links/],
       ['x'.repeat(300), /the name is too long/],
       ['a\0b', /a path cannot hold a NUL byte/],

@@ -27,6 +27,8 @@ export interface ReportOptions {
   readonly output: SearchOutput;
   /** Matching lines of `content`, files of the others. */
   readonly limit: number;
+  /** The highest limit that can be asked for. */
+  readonly most: number;
   /** Lines shown around a match. */
   readonly before: number;
   readonly after: number;
@@ -147,9 +149,8 @@ function render(files: readonly FoundFile[], totals: Totals, options: ReportOpti
   const notes = [...totals.notes];
   if (totals.full) {
     const what = options.output === 'content' ? 'matching lines' : 'files';
-    notes.unshift(
-      `Only the first ${options.limit} ${what} are shown. Narrow it with path or glob, or raise limit.`,
-    );
+    const raise = options.limit < options.most ? ', or raise limit' : '';
+    notes.unshift(`Only the first ${options.limit} ${what} are shown. Narrow it with path or glob${raise}.`);
   } else if (cut) notes.unshift('The result was cut. Narrow it with path, glob or limit.');
   const text = kept.length === 0 ? 'No matches.' : kept.join('\n');
   const footer = notes.length === 0 ? '' : `\n[${notes.join(' ')}]`;

@@ -568,6 +568,22 @@ test('an agent rule means the tool by either of its names', async () => {
   assert.deepEqual(await decisions({ deny: ['Agent(writer)'] }, requests), ['ask', 'ask', 'ask']);
 });
 
+test('a rule that restricts bash or agents holds for the tools that do their work, and for no other work of theirs', async () => {
+  const requests = (mode: PermissionMode) => [
+    asks('monitor', { kind: 'command', command: 'touch a', cwd: '/w' }, mode),
+    asks('task_input', { kind: 'command', command: "task_input 'y'", cwd: '/w' }, mode),
+    asks('monitor', { kind: 'none' }, mode),
+    asks('subscribe_event', { kind: 'spawn', agent: 'reviewer' }, mode),
+  ];
+  const held = (...deny: string[]) => decisions({ deny }, requests('bypassPermissions'));
+  assert.deepEqual(await held('Bash'), ['deny', 'deny', 'allow', 'allow']);
+  assert.deepEqual(await held('Bash(touch *)'), ['deny', 'allow', 'allow', 'allow']);
+  assert.deepEqual(await held('Agent(reviewer)'), ['allow', 'allow', 'allow', 'deny']);
+  assert.deepEqual(await held('monitor'), ['deny', 'allow', 'deny', 'allow']);
+  const allow = ['Bash', 'Agent'];
+  assert.deepEqual(await decisions({ allow }, requests('default')), ['ask', 'ask', 'allow', 'ask']);
+});
+
 test('what a search for secrets finds is a secret, and its name is none', async () => {
   const gate = gateWith();
   const decide = async (command: string) => (await gate.check(runs(command))).decision;

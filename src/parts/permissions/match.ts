@@ -104,7 +104,7 @@ function lazyPaths(spec: string, wide: boolean, { cwd, home, resolve }: MatchOpt
 async function restricts(request: GateRequest, survey: Survey, rule: Compiled): Promise<boolean> {
   const { text, command } = rule;
   const { access } = request;
-  const named = text.covers(request.tool);
+  const named = text.covers(request.tool) || text.coversWorkOf(request.tool, access.kind);
   if (named && text.spec === undefined) return true;
   if (text.about !== undefined && (await restrictsPaths(request, survey, rule))) return true;
   if (!named || text.spec === undefined) return false;

@@ -3,12 +3,14 @@
 // slip of the pen would be a door left open.
 
 import { CrabError } from '../../core/errors.ts';
-import type { Decision, Rule } from '../../core/permission.ts';
+import type { Access, Decision, Rule } from '../../core/permission.ts';
 import { nameGlob, pathPattern } from './pattern.ts';
 
 export interface RuleText {
   /** Whether the rule is about a tool of this name. */
   covers(tool: string): boolean;
+  /** Whether a rule that restricts is about what a call of another tool does: one about bash is about every command. */
+  coversWorkOf(tool: string, access: Access['kind']): boolean;
   /** It spells out its tool, and is no pattern of names. */
   readonly isNamed: boolean;
   /** Whether a rule that restricts is about reading or changing paths by whatever tool. */
@@ -17,11 +19,22 @@ export interface RuleText {
   readonly spec: string | undefined;
 }
 
+/** Tools that change files of the person's. */
+const EDITING = ['edit', 'write', 'applypatch', 'notebookedit'];
+
+/** Which tool's work others do, and by what access. */
+const WORKING_AS: Readonly<Record<string, readonly [access: Access['kind'], tool: string]>> = {
+  monitor: ['command', 'bash'],
+  taskinput: ['command', 'bash'],
+  subscribeevent: ['spawn', 'delegate'],
+  publishevent: ['spawn', 'delegate'],
+};
+
 /** The names that people know tools by, and the tools that they mean. */
 const KNOWN_NAMES: Readonly<Record<string, readonly string[]>> = {
   shell: ['bash'],
-  edit: ['edit', 'write'],
-  multiedit: ['edit', 'write'],
+  edit: EDITING,
+  multiedit: EDITING,
   glob: ['find'],
   task: ['agent', 'delegate'],
   agent: ['task', 'delegate'],
@@ -93,13 +106,18 @@ export function readRule(text: string, source: string): RuleText {
   const names = [...new Set([name, written.toLowerCase(), ...meant])].map((pattern) =>
     checked(() => nameGlob(pattern), text, source),
   );
+  const covers = (tool: string) => {
+    const spellings = [plainName(tool), tool.toLowerCase()];
+    return (
+      names.some((matches) => spellings.some(matches)) ||
+      (isServer(name) && tool.toLowerCase().startsWith(`${name}__`))
+    );
+  };
   return {
-    covers: (tool) => {
-      const spellings = [plainName(tool), tool.toLowerCase()];
-      return (
-        names.some((matches) => spellings.some(matches)) ||
-        (isServer(name) && tool.toLowerCase().startsWith(`${name}__`))
-      );
+    covers,
+    coversWorkOf: (tool, access) => {
+      const [kind, other] = WORKING_AS[plainName(tool)] ?? [];
+      return other !== undefined && kind === access && covers(other);
     },
     isNamed: !/[*?[]/.test(name),
     about:

@@ -3,6 +3,7 @@
 
 import { ToolFailure } from '../../core/errors.ts';
 import type { Exec } from '../../core/host.ts';
+import type { ShellSettings } from '../../core/settings.ts';
 
 const MAX_COMMAND_BYTES = 256 * 1024;
 
@@ -13,13 +14,6 @@ const ARGUMENT_LENGTH = 32 * 1024;
 const POSIX = /(?:^|\/)(?:ba|da|a|z|k|mk)?sh$/;
 const BASH = /(?:^|\/)bash$/;
 
-export interface ShellOptions {
-  /** The shell to use. Default: `bash`, or `sh` where there is none. */
-  readonly shell?: string;
-  /** Lines that run before every command. */
-  readonly prefix?: string;
-}
-
 /** Returns the argument vector for a command. Throws `ToolFailure` for a command that cannot be run. */
 export type CommandLine = (
   command: string,
@@ -27,8 +21,8 @@ export type CommandLine = (
   signal: AbortSignal,
 ) => Promise<readonly string[]>;
 
-export function createCommandLine(options: ShellOptions = {}): CommandLine {
-  let shell = options.shell;
+export function createCommandLine(options: ShellSettings = {}): CommandLine {
+  let shell = options.program;
   return async (command, { exec, cwd }, signal) => {
     checkCommand(command);
     shell ??= await findShell(exec, cwd, signal);

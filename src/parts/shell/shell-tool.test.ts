@@ -202,7 +202,7 @@ test('without bash commands run in sh, and the shell is looked for once', async 
 
 test('a shell of the person’s choice runs after its prefix', async () => {
   await using here = await place();
-  const own = createShellTool({ shell: 'sh', prefix: 'greeting=hello' });
+  const own = createShellTool({ program: 'sh', prefix: 'greeting=hello' });
   assert.equal(textOf(await own.run({ command: 'echo $greeting $0' }, here.context)), 'hello sh');
 });
 

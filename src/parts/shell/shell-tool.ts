@@ -1,8 +1,9 @@
 // The tool `bash`: a command in a shell of its own, in the folder of the conversation. This is its face; what runs anything
 // is loaded with the first command.
 
+import type { ShellSettings } from '../../core/settings.ts';
 import type { Tool } from '../../core/tool.ts';
-import type { CommandLine, ShellOptions } from './command-line.ts';
+import type { CommandLine } from './command-line.ts';
 import { prepareShellInput } from './shell-input.ts';
 
 const DESCRIPTION =
@@ -12,7 +13,7 @@ const DESCRIPTION =
   'What it starts ends with it: run servers and long jobs in the background. ' +
   'Long output loses its middle and is saved whole to a file.';
 
-export function createShellTool(options: ShellOptions = {}): Tool {
+export function createShellTool(options: ShellSettings = {}): Tool {
   let commandLine: CommandLine | undefined;
   return {
     name: 'bash',

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { realClock, toolContext } from '../../../test/support/tool-context.ts';
 import type { Clock } from '../../core/host.ts';
 import type { JsonObject } from '../../core/schema.ts';
-import type { ToolContext, ToolOutput } from '../../core/tool.ts';
+import type { KnownTool, ToolContext, ToolOutput } from '../../core/tool.ts';
 import { createExec } from '../process/exec.ts';
 import { createJobs } from '../process/jobs.ts';
 import { createShellTools } from './shell-tools.ts';
@@ -17,16 +17,18 @@ async function place(clock: Clock = realClock) {
   const path = await mkdtemp(join(tmpdir(), 'crab-tasks-'));
   const jobs = createJobs({ clock, folder: async () => path });
   const offered: string[] = [];
+  const known: KnownTool[] = [];
   const shown: string[] = [];
   const context = toolContext(path, {
     exec: host,
     open: host.open,
     jobs,
-    tools: { list: () => [], offer: (names) => void offered.push(...names) },
+    tools: { list: () => known, offer: (names) => void offered.push(...names) },
     scratch: async () => path,
     output: (text) => void shown.push(text),
   });
   const tools = createShellTools({ isWindows: true });
+  known.push(...tools.map(({ name, description, input }) => ({ name, description, input, ...PLAIN })));
   const call = async (name: string, input: JsonObject, more: Partial<ToolContext> = {}) => {
     const tool = tools.find((each) => each.name === name) ?? assert.fail(`there is no ${name}`);
     return tool.run(tool.prepare?.(input) ?? input, { ...context, ...more });
@@ -49,6 +51,8 @@ async function place(clock: Clock = realClock) {
 function textOf({ content: [block] }: ToolOutput): string {
   return block?.type === 'text' ? block.text : '';
 }
+
+const PLAIN = { aliases: [], keywords: [], isOffered: true };
 
 /** Without what differs from run to run. */
 const steady = (text: string) => text.replaceAll(/[\d.]+ s\b/g, 'N s');

@@ -2,7 +2,8 @@
 // the tool, but a shorter time, because somebody sits and waits.
 
 import type { Exec } from '../../core/host.ts';
-import { createCommandLine, type ShellOptions } from './command-line.ts';
+import type { ShellSettings } from '../../core/settings.ts';
+import { createCommandLine } from './command-line.ts';
 import { failed, KEEP, resultText, showOutput } from './result.ts';
 
 const TIMEOUT_MS = 30_000;
@@ -28,7 +29,7 @@ export interface UserShellResult {
 /** Rejects as `Exec` does: with `ToolFailure`, or with the signal's reason. */
 export type UserShell = (line: UserShellLine, exec: Exec, signal: AbortSignal) => Promise<UserShellResult>;
 
-export function createUserShell(options: ShellOptions = {}): UserShell {
+export function createUserShell(options: ShellSettings = {}): UserShell {
   const commandLine = createCommandLine(options);
   return async ({ command, cwd, onOutput, spillTo }, exec, signal) => {
     const argv = await commandLine(command, { exec, cwd }, signal);

@@ -1,5 +1,6 @@
 // What the tools that wait do.
 
+import { ToolFailure } from '../../core/errors.ts';
 import type { Job } from '../../core/job.ts';
 import type { JsonObject } from '../../core/schema.ts';
 import { type ToolContext, type ToolOutput, textOutput } from '../../core/tool.ts';
@@ -112,8 +113,10 @@ async function watchCommand(
   until: number,
   { shell, context }: Watching,
 ): Promise<ToolOutput | undefined> {
-  const { exec, identity, signal, clock } = context;
+  const { exec, identity, signal, clock, tools } = context;
   const { cwd } = identity;
+  if (!tools.list().some(({ name }) => name === 'bash'))
+    throw new ToolFailure('There is no bash here, so that no command is run: give task_id or path.');
   const argv = await createCommandLine(shell)(command, { exec, cwd }, signal);
   let last = '';
   const success = await repeatedly(until, context, async () => {

@@ -3,9 +3,9 @@
 
 import { ToolFailure } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/schema.ts';
+import type { ShellSettings } from '../../core/settings.ts';
 import type { CallPlan, Tool } from '../../core/tool.ts';
 import { absolute, subject } from './awaited.ts';
-import type { ShellOptions } from './command-line.ts';
 import type { Readings } from './readings.ts';
 
 const calls = () => import('./waiting-calls.ts');
@@ -16,7 +16,7 @@ const FREE = { access: { kind: 'none' }, parallel: true, repeatable: true } as c
 
 export interface MonitorOptions {
   readonly readings: Readings;
-  readonly shell: ShellOptions;
+  readonly shell: ShellSettings;
 }
 
 export function createSleepTool(): Tool {

@@ -62,6 +62,23 @@ test('a circle is refused and named, whichever edge closes it', () => {
   assert.throws(() => changeTask(graph, '1', { addBlockedBy: ['1'] }), circle);
 });
 
+test('with a deleted task its edges go, and no circle leads through it', () => {
+  const { graph } = changeTask(graphOf(3), '1', { addBlocks: ['2'], addBlockedBy: ['3'] });
+  const after = changeTask(graph, '1', { status: 'deleted' }).graph;
+  assert.deepEqual(
+    after.tasks.map(({ blockedBy }) => blockedBy),
+    [[], [], []],
+  );
+  const { task } = changeTask(after, '3', { addBlockedBy: ['2'] });
+  assert.deepEqual(task.blockedBy, ['2']);
+});
+
+test('a task without a subject is refused, made or changed', () => {
+  const empty = { name: 'ToolFailure', message: 'The subject is empty.' };
+  assert.throws(() => addTask(NO_TASKS, { subject: ' ', description: 'd' }), empty);
+  assert.throws(() => changeTask(graphOf(1), '1', { subject: '' }), empty);
+});
+
 test('a refused change leaves the list as it was', () => {
   const before = graphOf(2);
   const copy = structuredClone(before);

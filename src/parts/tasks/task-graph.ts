@@ -47,8 +47,9 @@ export interface TaskChange {
 /** Deleted ones included: every change writes the whole list to the tape. */
 const MAX_TASKS = 500;
 
-/** Throws `ToolFailure` when there are too many. */
+/** Throws `ToolFailure` when there are too many, or it has no subject. */
 export function addTask(graph: TaskGraph, fields: TaskFields): { graph: TaskGraph; task: Task } {
+  requireSubject(fields.subject);
   if (graph.tasks.length >= MAX_TASKS)
     throw new ToolFailure(`There are ${MAX_TASKS} tasks already, which is the most that one list holds.`);
   const task: Task = { metadata: {}, ...fields, id: String(graph.nextId), status: 'pending', blockedBy: [] };
@@ -65,13 +66,17 @@ export function findTask({ tasks }: TaskGraph, id: string): Task {
   );
 }
 
-/** All of the change or nothing. Throws `ToolFailure` for unknown ids, a cycle, and a start before what it waits for. */
+/**
+ * All of the change or nothing. Throws `ToolFailure` for unknown ids, no subject, a cycle, and a start before what it waits
+ * for. With a deleted task its edges go: nothing waits for what is not there, and no circle leads through it.
+ */
 export function changeTask(
   graph: TaskGraph,
   id: string,
   change: TaskChange,
 ): { graph: TaskGraph; task: Task } {
   const old = findTask(graph, id);
+  if (change.subject !== undefined) requireSubject(change.subject);
   for (const other of [...(change.addBlocks ?? []), ...(change.addBlockedBy ?? [])]) findTask(graph, other);
   const removed = new Set(change.removeBlockedBy ?? []);
   const { owner, activeForm, status, ...rest } = old;
@@ -87,6 +92,7 @@ export function changeTask(
     ...(newForm !== undefined && newForm !== '' && { activeForm: newForm }),
     ...(newOwner !== undefined && newOwner !== '' && { owner: newOwner }),
   };
+  if (task.status === 'deleted') return { graph: { ...graph, tasks: withoutEdges(graph, task) }, task };
   const blocks = new Set(change.addBlocks ?? []);
   const tasks = graph.tasks.map((each) => {
     if (each.id === id) return task;
@@ -101,6 +107,18 @@ export function changeTask(
   return { graph: next, task };
 }
 
+function requireSubject(subject: string): void {
+  if (subject.trim() === '') throw new ToolFailure('The subject is empty.');
+}
+
+function withoutEdges({ tasks }: TaskGraph, deleted: Task): readonly Task[] {
+  return tasks.map((each) =>
+    each.id === deleted.id
+      ? { ...deleted, blockedBy: [] }
+      : { ...each, blockedBy: each.blockedBy.filter((id) => id !== deleted.id) },
+  );
+}
+
 /** Ids of tasks that wait for this one. */
 export function blockedTasks({ tasks }: TaskGraph, id: string): readonly string[] {
   return tasks
@@ -108,7 +126,7 @@ export function blockedTasks({ tasks }: TaskGraph, id: string): readonly string[
     .map((task) => task.id);
 }
 
-/** What a task still waits for: a completed or deleted one holds nobody up. */
+/** What a task still waits for: a completed one holds nobody up. */
 export function openBlockers({ tasks }: TaskGraph, task: Task): readonly string[] {
   const open = new Set(
     tasks.filter(({ status }) => status === 'pending' || status === 'in_progress').map(({ id }) => id),

@@ -1,6 +1,7 @@
 // What the worktree tools ask git for. No hook of the repository runs: entering a worktree must not start its programs.
 
 import { ToolFailure } from '../../core/errors.ts';
+import type { ExecResult } from '../../core/host.ts';
 import type { ToolContext } from '../../core/tool.ts';
 
 /** `scratch`: a folder that commands may write, where there is one. */
@@ -9,12 +10,19 @@ export type GitContext = Pick<ToolContext, 'exec' | 'signal'> & Partial<Pick<Too
 const TIMEOUT_MS = 60_000;
 
 /** The output without its last line end. Throws `ToolFailure` with git's own words. */
-export async function git(
+export async function git(context: GitContext, cwd: string, args: readonly string[]): Promise<string> {
+  const { exitCode, stdout, stderr } = await runGit(context, cwd, args);
+  if (exitCode === 0) return stdout.text.replace(/\n$/, '');
+  const why = (stderr.text.trim() || stdout.text.trim()).replace(/^fatal: /, '');
+  throw new ToolFailure(`git ${whatOf(args)} failed: ${why || `exit code ${exitCode}`}`);
+}
+
+async function runGit(
   { exec, signal }: GitContext,
   cwd: string,
   args: readonly string[],
-): Promise<string> {
-  const { exitCode, stdout, stderr, timedOut } = await exec(
+): Promise<ExecResult> {
+  const result = await exec(
     {
       argv: ['git', '-c', 'core.hooksPath=/dev/null', '-c', 'core.fsmonitor=false', ...args],
       cwd,
@@ -26,23 +34,32 @@ export async function git(
     },
     signal,
   );
-  const what = args
+  if (!result.timedOut) return result;
+  throw new ToolFailure(`git ${whatOf(args)} took longer than ${TIMEOUT_MS / 1000} seconds.`);
+}
+
+function whatOf(args: readonly string[]): string {
+  return args
     .filter((arg) => !arg.startsWith('-'))
     .slice(0, 2)
     .join(' ');
-  if (timedOut) throw new ToolFailure(`git ${what} took longer than ${TIMEOUT_MS / 1000} seconds.`);
-  if (exitCode !== 0) {
-    const why = (stderr.text.trim() || stdout.text.trim()).replace(/^fatal: /, '');
-    throw new ToolFailure(`git ${what} failed: ${why || `exit code ${exitCode}`}`);
-  }
-  return stdout.text.replace(/\n$/, '');
 }
 
 /** Undefined where there is no repository. */
 export async function topFolder(context: GitContext, cwd: string): Promise<string | undefined> {
-  return git(context, cwd, ['rev-parse', '--show-toplevel']).catch((error: unknown) => {
-    context.signal.throwIfAborted();
-    if (error instanceof ToolFailure) return undefined;
-    throw error;
-  });
+  return parsed(context, cwd, ['--show-toplevel']);
+}
+
+/** Undefined where nothing is committed yet. */
+export async function currentCommit(context: GitContext, cwd: string): Promise<string | undefined> {
+  return parsed(context, cwd, ['--verify', '--quiet', 'HEAD^{commit}']);
+}
+
+async function parsed(
+  context: GitContext,
+  cwd: string,
+  args: readonly string[],
+): Promise<string | undefined> {
+  const { exitCode, stdout } = await runGit(context, cwd, ['rev-parse', ...args]);
+  return exitCode === 0 ? stdout.text.replace(/\n$/, '') : undefined;
 }

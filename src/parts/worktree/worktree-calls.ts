@@ -17,7 +17,7 @@ import {
   writeVisitor,
 } from './copies.ts';
 import { copyLine } from './copy-line.ts';
-import { git, topFolder } from './git.ts';
+import { currentCommit, git, topFolder } from './git.ts';
 
 /** Where the state keeps the copy that the conversation is in. */
 const STATE = 'worktree';
@@ -51,7 +51,9 @@ export async function enterWorktree(
   const path = join(copiesOf(folder, top), name);
   const branch = `worktree-${name}`;
   if ((await files.info(path)) === undefined) {
-    const base = await git(context, top, ['rev-parse', '--verify', 'HEAD^{commit}']);
+    const base = await currentCommit(context, top);
+    if (base === undefined)
+      throw new ToolFailure(`${top} has no commit yet, so that there is nothing to begin a worktree from.`);
     const known = await git(context, top, ['branch', '--list', branch]);
     const which = known === '' ? ['-b', branch, path, base] : [path, branch];
     await git(context, top, ['worktree', 'add', ...which]);

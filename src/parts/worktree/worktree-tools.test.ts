@@ -163,7 +163,7 @@ test('a worktree that another conversation is in is neither entered nor removed'
   await using repo = await repository('Discard them');
   await repo.enter('first');
   repo.become('OTHER');
-  for (const refused of [repo.enter('first'), repo.remove('first')])
+  for (const refused of [() => repo.enter('first'), () => repo.remove('first')])
     await assert.rejects(refused, { name: 'ToolFailure', message: /the conversation MINE is in it\./ });
   repo.sessions.set('MINE', 'closed');
   assert.match(await repo.remove('first'), /are removed\.$/);
@@ -254,6 +254,20 @@ test('a state that names another folder is no worktree', async () => {
     await assert.rejects(repo.exit('remove'), /The conversation is in no worktree\./);
   }
   assert.equal(existsSync(repo.top), true);
+});
+
+test('before the first commit there is nothing to copy', async () => {
+  await using repo = await repository();
+  repo.git(repo.top, 'update-ref', '-d', 'HEAD');
+  await assert.rejects(repo.enter('try'), /project has no commit yet, so that there is nothing to begin/);
+});
+
+test('where there is no git, that is what is said', async () => {
+  await using at = await createTestFolder();
+  const options = { folder: at.at('copies'), files: at.context.files, presence: presenceWith(new Map()) };
+  const exec = createExec({ env: { PATH: at.at('empty') }, clock: realClock, keys: [] });
+  const tool = toolNamed(createWorktreeTools(options), 'enter_worktree');
+  await assert.rejects(tool.run({ name: 'try' }, { ...at.context, exec }), /program git was not found/);
 });
 
 test('outside of a repository there is nothing to copy', async () => {
