@@ -65,7 +65,8 @@ export async function showSession(call: SessionCall): Promise<number> {
   const path = await locate(call, text);
   const reader = await tapes.read(path);
   for (const notice of reader.notices) await call.warn(notice);
-  const meta = await tapes.meta(path);
+  // A list takes the count from the end of the file, where another program has left none.
+  const meta = { ...(await tapes.meta(path)), messages: reader.info().messages };
   const messages = pageOf(reader, {
     limit: numberOf(flags.limit, '--limit') ?? MESSAGES_SHOWN,
     offset: numberOf(flags.offset, '--offset'),
@@ -87,7 +88,7 @@ export async function showSession(call: SessionCall): Promise<number> {
     ['written', dateOf(meta.updated)],
     ['forked from', parentSession],
     ['imported', origin && `from ${origin.kind}: ${origin.path}`],
-    ['messages', `${meta.messages}, ${spent.tokens} tokens, $${spent.costUsd.toFixed(2)}`],
+    ['messages', `${meta.messages}, ${spent.tokens} tokens, $${spent.costUsd.toFixed(4)}`],
     ['summary', meta.summary],
   ];
   for (const [left, right] of rows)

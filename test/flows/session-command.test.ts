@@ -144,6 +144,8 @@ const REFUSED: readonly (readonly [readonly string[], number, RegExp])[] = [
   [['show', '../x'], 9, /There is no session file .*\/x\./],
   [['show', 'nobody'], 9, /No session’s id begins with nobody/],
   [['delete', '/etc/passwd'], 9, /is no session/],
+  [['delete', './none.jsonl'], 9, /There is no session file .*none\.jsonl/],
+  [['restore', '/etc/passwd'], 9, /\/etc\/passwd is no session in .*\.trash/],
   [['restore', 'nobody'], 9, /No session’s id begins with nobody/],
   [['label', 'SESSION', 'nowhere', 'x'], 9, /No entry has the label or id "nowhere"/],
   [['move', 'SESSION', 'nowhere'], 9, /No entry has/],

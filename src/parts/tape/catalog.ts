@@ -1,7 +1,7 @@
 // Finding sessions without opening them. A file is known by its name, its header and the last line's count of
 // what came before it, so a list costs two short reads a session however long the sessions are.
 
-import { promises as fs } from 'node:fs';
+import { existsSync, promises as fs } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 
@@ -40,6 +40,7 @@ export function createCatalog(home: string, self: () => Holder): Catalog {
     meta: async (path) => {
       const seen = await glance(path);
       if (seen !== undefined) return metaOf(seen);
+      if (!existsSync(path)) throw new CrabError('session-unknown', `There is no session file ${path}.`);
       throw new CrabError('session-damaged', `${path} is no session, or none that can be read.`);
     },
   };
