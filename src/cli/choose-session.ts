@@ -1,11 +1,10 @@
-// `--resume` without an id: the newest sessions of this folder, to choose from.
+// `--resume` without an id: the sessions of this folder that were written last, to choose from.
 
 import type { Lines } from '../channels/repl/lines.ts';
-import type { SessionInfo } from '../core/conversation.ts';
 import type { Sink } from '../core/host.ts';
-import { timeOf } from '../core/ids.ts';
-import type { Tapes } from '../core/tape.ts';
+import type { SessionMeta, Tapes } from '../core/tape.ts';
 import type { Progress } from './progress.ts';
+import { sessionRow } from './session-row.ts';
 
 const SHOWN = 15;
 
@@ -17,14 +16,15 @@ export interface Choosing {
   readonly signal: AbortSignal;
 }
 
-export async function chooseSession(choosing: Choosing): Promise<SessionInfo | 'none'> {
+export async function chooseSession(choosing: Choosing): Promise<SessionMeta | 'none'> {
   const { lines, stdout, signal } = choosing;
   const sessions = await newest(choosing);
   if (sessions.length === 0) {
     await stdout.write('There is no session of this folder yet.\n');
     return 'none';
   }
-  for (const [at, session] of sessions.entries()) await stdout.write(`${row(at + 1, session)}\n`);
+  for (const [at, session] of sessions.entries())
+    await stdout.write(`${String(at + 1).padStart(3)}  ${sessionRow(session)}\n`);
   const stopped = rejection(signal);
   for (;;) {
     lines.prompt('Which one? ');
@@ -36,11 +36,10 @@ export async function chooseSession(choosing: Choosing): Promise<SessionInfo | '
   }
 }
 
-async function newest({ tapes, progress, signal }: Choosing): Promise<readonly SessionInfo[]> {
+async function newest({ tapes, progress, signal }: Choosing): Promise<readonly SessionMeta[]> {
   const onProgress = (read: number, all: number) => progress.tell(`${read} of ${all} sessions`);
   try {
-    const all = await tapes.list({ cwd: process.cwd() }, { onProgress, signal });
-    return [...all].sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, SHOWN);
+    return await tapes.list({ cwd: process.cwd(), limit: SHOWN }, { onProgress, signal });
   } finally {
     await progress.over();
   }
@@ -53,10 +52,4 @@ function rejection(signal: AbortSignal): Promise<never> {
   else signal.addEventListener('abort', () => reject(signal.reason), { once: true });
   promise.catch(() => {});
   return promise;
-}
-
-function row(number: number, { id, name, messages }: SessionInfo): string {
-  const when = new Date(timeOf(id)).toISOString().slice(0, 16).replace('T', ' ');
-  const title = name === undefined ? '' : `  ${name.replaceAll(/\p{Cc}/gu, ' ')}`;
-  return `${String(number).padStart(3)}  ${when}  ${id}  ${messages} messages${title}`;
 }

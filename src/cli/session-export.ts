@@ -65,8 +65,21 @@ async function redaction({ env }: SessionCall): Promise<Redact> {
   ]);
   const secrets = createSecrets();
   secrets.add(keysIn(env));
-  return (text) => maskShapes(secrets.redact(text));
+  const redact: Redact = (text) => maskShapes(secrets.redact(text));
+  // Fields, models and tools have the same names in every entry.
+  const names = new Map<string, string>();
+  return (text) => {
+    if (text.length > LONGEST_NAME) return redact(text);
+    const known = names.get(text);
+    if (known !== undefined) return known;
+    const name = redact(text);
+    if (names.size < MOST_NAMES) names.set(text, name);
+    return name;
+  };
 }
+
+const LONGEST_NAME = 40;
+const MOST_NAMES = 10_000;
 
 function* items({ reader, edited }: ExportSource): Generator<TranscriptItem> {
   yield* transcript(mapped(reader.branch(), edited));

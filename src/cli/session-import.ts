@@ -12,14 +12,16 @@ import { count } from '../faces/amounts.ts';
 import { visibleLine } from '../faces/visible.ts';
 import { detect, IMPORT_KINDS, IMPORTERS, type ImportKind, LINES_TO_TELL } from '../parts/import/detect.ts';
 import { parseObject } from '../parts/tape/line.ts';
-import { readLines } from '../parts/tape/read-lines.ts';
+import { type Line, readLines } from '../parts/tape/read-lines.ts';
+import { storageError } from '../parts/tape/sync-fs.ts';
 import { type SessionCall, usage, wordsOf } from './session-call.ts';
 
 const HEAD_BYTES = 1024 * 1024;
 
 interface Found {
   readonly path: string;
-  readonly kind: ImportKind | undefined;
+  /** A person named the file itself, so it must be a session. */
+  readonly isNamed: boolean;
 }
 
 interface Outcome {
@@ -40,8 +42,10 @@ export async function importSessions(call: SessionCall): Promise<number> {
   );
   const outcomes: Outcome[] = [];
   for (const word of words) {
-    for await (const { path, kind } of filesFor(resolve(word), from)) {
-      const outcome = await importOne(call, path, kind, known).catch((error: unknown) => failed(path, error));
+    for await (const found of filesFor(resolve(word))) {
+      const outcome = await importOne(call, found, from, known).catch((error: unknown) =>
+        failed(found.path, error),
+      );
       outcomes.push(outcome);
       if (call.flags.json !== true) await call.print(`${lineOf(outcome)}\n`);
     }
@@ -58,27 +62,32 @@ function kindOf(given: string | undefined): ImportKind | undefined {
   throw usage(`--from ${given} is not known.`, `Use one of ${IMPORT_KINDS.join(', ')}.`);
 }
 
-/** A file that was named must be a session; of a folder, whatever is one. */
-async function* filesFor(path: string, from: ImportKind | undefined): AsyncGenerator<Found> {
+/** Of a folder, what may be a session by its name. */
+async function* filesFor(path: string): AsyncGenerator<Found> {
   const info = await fs.stat(path).catch((error: unknown) => {
     const reason = errnoOf(error) === 'ENOENT' ? 'there is no such file' : messageOf(error);
     throw new CrabError('session-unknown', `Cannot import ${path}: ${reason}.`);
   });
-  if (!info.isDirectory()) {
-    yield { path, kind: from ?? (await detectFile(path)) };
+  if (info.isFile()) {
+    yield { path, isNamed: true };
     return;
   }
-  const entries = await fs.readdir(path, { recursive: true, withFileTypes: true });
+  if (!info.isDirectory())
+    throw new CrabError('session-unknown', `Cannot import ${path}: it is neither a file nor a folder.`);
+  const entries = await fs.readdir(path, { recursive: true, withFileTypes: true }).catch((error: unknown) => {
+    throw storageError(error, `list ${path}`);
+  });
   const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
   for (const file of paths.filter((each) => each.endsWith('.jsonl')).sort())
-    yield { path: file, kind: from ?? (await detectFile(file)) };
+    yield { path: file, isNamed: false };
 }
 
 async function detectFile(path: string): Promise<ImportKind | undefined> {
   const file = await fs.open(path, 'r');
   try {
     const { bytesRead, buffer } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
-    const lines = buffer.toString('utf8', 0, bytesRead).split('\n', LINES_TO_TELL).map(parseObject);
+    const text = withoutMark(buffer.toString('utf8', 0, bytesRead));
+    const lines = text.split('\n', LINES_TO_TELL).map(parseObject);
     return detect(lines.filter((line) => line !== undefined));
   } finally {
     await file.close();
@@ -87,12 +96,13 @@ async function detectFile(path: string): Promise<ImportKind | undefined> {
 
 async function importOne(
   call: SessionCall,
-  path: string,
-  kind: ImportKind | undefined,
+  { path, isNamed }: Found,
+  from: ImportKind | undefined,
   known: Map<string, string>,
 ): Promise<Outcome> {
-  if (kind === undefined)
-    return { path, passedOver: 'it is no session that Crab knows; --from says what it is', isFailure: false };
+  const kind = from ?? (await detectFile(path));
+  const unknown = 'it is no session that Crab knows; --from says what it is';
+  if (kind === undefined) return { path, passedOver: unknown, isFailure: isNamed };
   const { origin, ...copy } = await readCopy(call, path, kind);
   const earlier = known.get(keyOf(origin));
   if (earlier !== undefined)
@@ -117,11 +127,7 @@ async function readCopy(call: SessionCall, path: string, kind: ImportKind): Prom
     const origin = { kind: agent === undefined ? 'pi' : 'crab', id, path };
     return { ...common, cwd: cwd || process.cwd(), timestamp, entries: reader.entries(), origin };
   }
-  const lines: JsonObject[] = [];
-  await readLines(path, ({ bytes }) => {
-    const line = bytes && parseObject(bytes.toString());
-    if (line !== undefined) lines.push(line);
-  });
+  const lines = await objectsIn(call, path);
   const newId = createIds({ now: () => Date.now(), random: Math.random });
   const imported = IMPORTERS[kind](lines, { newId, now: new Date().toISOString() });
   if (!imported.entries.some(({ type }) => type === 'message'))
@@ -135,6 +141,31 @@ async function readCopy(call: SessionCall, path: string, kind: ImportKind): Prom
     entries,
     origin: { kind, ...(id !== undefined && { id }), path },
   };
+}
+
+/** Other programs need not end the last line. What is no JSON object stays behind, and the person is told. */
+async function objectsIn(call: SessionCall, path: string): Promise<readonly JsonObject[]> {
+  const lines: JsonObject[] = [];
+  let unread = 0;
+  let first = 0;
+  const take = ({ bytes, number }: Line) => {
+    const text = bytes === undefined ? undefined : withoutMark(bytes.toString());
+    if (text?.trim() === '') return;
+    const line = text === undefined ? undefined : parseObject(text);
+    if (line !== undefined) lines.push(line);
+    else if (unread++ === 0) first = number;
+  };
+  await readLines(path, take, { withRest: true });
+  if (unread > 0)
+    await call.warn(
+      `${path}: ${count(unread, 'line')}, from line ${first} on, cannot be read and ${unread === 1 ? 'stays' : 'stay'} behind.`,
+    );
+  return lines;
+}
+
+/** Some editors put a byte order mark in front of a text. */
+function withoutMark(text: string): string {
+  return text.startsWith('\uFEFF') ? text.slice(1) : text;
 }
 
 /** The same session may lie in several places. */

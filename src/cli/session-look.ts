@@ -6,11 +6,12 @@ import { resolve } from 'node:path';
 import { EXIT } from '../core/errors.ts';
 import { type Message, messageText, toolCalls } from '../core/message.ts';
 import type { ListWatch, SessionMeta, TapeReader } from '../core/tape.ts';
-import { count } from '../faces/amounts.ts';
 import { visible, visibleLine } from '../faces/visible.ts';
 import { treeRows } from '../parts/tape/tree-rows.ts';
 import { drawTree } from '../runtime/draw-tree.ts';
+import { localTime } from '../runtime/local-time.ts';
 import { locate, numberOf, type SessionCall, usage, wordsOf } from './session-call.ts';
+import { sessionRow } from './session-row.ts';
 import { stopOnSignals } from './signals.ts';
 
 const MESSAGES_SHOWN = 20;
@@ -36,7 +37,10 @@ export async function listSessions(call: SessionCall): Promise<number> {
   );
   if (flags.json === true) await call.printJson(sessions.map(plainMeta));
   else if (sessions.length === 0) await call.print('There is no session here.\n');
-  else await call.print(sessions.map((meta) => `${rowOf(meta, flags.all === true)}\n`).join(''));
+  else {
+    const row = (meta: SessionMeta) => `${sessionRow(meta, { hasFolder: flags.all === true })}\n`;
+    await call.print(sessions.map(row).join(''));
+  }
   return EXIT.success;
 }
 
@@ -65,7 +69,8 @@ export async function showSession(call: SessionCall): Promise<number> {
   const path = await locate(call, text);
   const reader = await tapes.read(path);
   for (const notice of reader.notices) await call.warn(notice);
-  const meta = await tapes.meta(path);
+  // A list takes the count from the end of the file, where another program has left none.
+  const meta = { ...(await tapes.meta(path)), messages: reader.info().messages };
   const messages = pageOf(reader, {
     limit: numberOf(flags.limit, '--limit') ?? MESSAGES_SHOWN,
     offset: numberOf(flags.offset, '--offset'),
@@ -83,11 +88,11 @@ export async function showSession(call: SessionCall): Promise<number> {
     ['file', meta.path],
     ['folder', meta.cwd],
     ['agent', meta.sender === undefined ? meta.agent : `${meta.agent}, speaking with ${meta.sender}`],
-    ['made', dateOf(meta.created)],
-    ['written', dateOf(meta.updated)],
+    ['made', localTime(meta.created)],
+    ['written', localTime(meta.updated)],
     ['forked from', parentSession],
     ['imported', origin && `from ${origin.kind}: ${origin.path}`],
-    ['messages', `${meta.messages}, ${spent.tokens} tokens, $${spent.costUsd.toFixed(2)}`],
+    ['messages', `${meta.messages}, ${spent.tokens} tokens, $${spent.costUsd.toFixed(4)}`],
     ['summary', meta.summary],
   ];
   for (const [left, right] of rows)
@@ -169,17 +174,4 @@ export function plainMeta({ name, created, updated, ...meta }: SessionMeta): obj
     created: new Date(created).toISOString(),
     updated: new Date(updated).toISOString(),
   };
-}
-
-function rowOf({ id, name, cwd, updated, messages, summary }: SessionMeta, hasFolder: boolean): string {
-  const about = name ?? summary ?? '';
-  const folder = hasFolder ? `  ${cwd}` : '';
-  return visibleLine(
-    `${dateOf(updated)}  ${id}  ${count(messages, 'message')}${folder}  ${about}`.trimEnd(),
-    300,
-  );
-}
-
-function dateOf(time: number): string {
-  return new Date(time).toISOString().slice(0, 16).replace('T', ' ');
 }

@@ -226,6 +226,8 @@ export interface SessionMeta extends SessionInfo {
   readonly updated: number;
   /** The title of the newest compaction, at most 60 characters. */
   readonly summary?: string;
+  /** The beginning of what was said first, in a line, where it stands near the start of the file. */
+  readonly firstPrompt?: string;
   readonly origin?: Origin;
 }
 

@@ -23,7 +23,7 @@ export function exportHead(reader: TapeReader, redact: Redact): ExportHead {
     ['Folder', cwd],
     ['Agent', agent],
     ['Models', models.length === 0 ? undefined : models.join(', ')],
-    ['Holds', `${count(messages, 'message')}${costUsd > 0 ? `, $${costUsd.toFixed(2)}` : ''}`],
+    ['Holds', `${count(messages, 'message')}${costUsd > 0 ? `, $${costUsd.toFixed(4)}` : ''}`],
     ['Forked from', parentSession],
     ['Imported from', origin && `${origin.kind}, ${origin.path}`],
   ];

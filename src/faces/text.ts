@@ -124,7 +124,7 @@ function retryText(retry: ModelRetry): string {
   const { reason, status, delayMs, attempt, maxAttempts } = retry;
   const code = status === undefined || reason.includes(String(status)) ? '' : ` (${status})`;
   const what = attempt === 0 ? 'asking' : 'trying again';
-  return `${visibleLine(reason)}${code}, ${what} in ${duration(delayMs)}, ${attempt + 1} of ${maxAttempts}`;
+  return `${visibleLine(reason).replace(/\.$/, '')}${code}, ${what} in ${duration(delayMs)}, ${attempt + 1} of ${maxAttempts}`;
 }
 
 /** One line of the bill: `openai/gpt-5.1 turn: 1200 in (500 cached), 80 out, $0.0012, first after 0.4 s, 62 tokens/s`. */

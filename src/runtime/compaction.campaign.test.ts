@@ -114,6 +114,7 @@ function readerOf(entries: readonly Entry[]): BranchReader {
   });
   return {
     ancestry: () => entries.map(outlineOf).reverse(),
+    entries: (wanted) => entries.filter((entry) => wanted?.(outlineOf(entry)) !== false),
     entry: (id) => entries.find((entry) => entry.id === id),
     branch: ({ from, wanted } = {}) =>
       entries

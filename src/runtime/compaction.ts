@@ -8,7 +8,6 @@ import type { Memory } from '../core/memory.ts';
 import type { Message } from '../core/message.ts';
 import type { Model } from '../core/model.ts';
 import type { CompactionBody } from '../core/tape.ts';
-import type { Tool } from '../core/tool.ts';
 import {
   type CompactionPlan,
   planCompaction,
@@ -22,10 +21,11 @@ import { prefixPrompt, SUMMARY_SYSTEM, summaryPrompt } from '../engine/summary-p
 import { asked, type Consultation, lightModels } from './consult.ts';
 import type { Conversation } from './conversation.ts';
 import { summaryMessage } from './history.ts';
+import type { OfferedTools } from './offered-tools.ts';
 import { isOfMoney } from './spending.ts';
 
 export interface Compaction extends Consultation {
-  readonly tools: ReadonlyMap<string, Tool>;
+  readonly offered: Pick<OfferedTools, 'byName' | 'schemas'>;
   readonly focus: string;
 }
 
@@ -80,12 +80,12 @@ export async function compact(compaction: Compaction): Promise<CompactEnd | unde
   }
 }
 
-async function planOf({ conversation, tools }: Compaction): Promise<CompactionPlan | undefined> {
+async function planOf({ conversation, offered }: Compaction): Promise<CompactionPlan | undefined> {
   const { sources, compacted } = conversation.history();
   const { accesses, cwd } = conversation;
   await accesses.learn(
     sources.map(({ message }) => message),
-    { tools, identity: () => conversation.identity },
+    { tools: offered.byName, identity: () => conversation.identity },
   );
   const window = await conversation.model().then(
     ({ info }) => info.contextWindow,
@@ -107,9 +107,11 @@ interface Summary {
 
 async function summarise(compaction: Compaction, plan: CompactionPlan): Promise<Summary> {
   const redact = compaction.host.redact ?? ((text: string) => text);
-  const { conversation, tools } = compaction;
+  const { conversation, offered } = compaction;
   const complete = async (text: string) => {
-    const asked = [...new Set(tools.values())].map(async (tool) => tool.open?.(conversation.toolState) ?? []);
+    const asked = [...new Set(offered.byName.values())].map(
+      async (tool) => tool.open?.(conversation.toolState) ?? [],
+    );
     const open = (await Promise.all(asked)).flat();
     return redact(withLists(text, { files: plan.files, carried: plan.carried, open }));
   };
@@ -217,16 +219,10 @@ function record({ host, conversation }: Compaction, plan: CompactionPlan, writte
 function sizeOf(
   messages: readonly Message[],
   conversation: Conversation,
-  { host, tools }: Compaction,
+  { host, offered }: Compaction,
 ): number {
-  const system = conversation.promptText ?? '';
-  const schemas = [...new Set(tools.values())].map(({ name, description, input }) => ({
-    name,
-    description,
-    input,
-  }));
-  return estimateInput({ system, messages, tools: schemas }, { provider: '', id: '' }, host.clock.now())
-    .tokens;
+  const content = { system: conversation.promptText ?? '', messages, tools: offered.schemas() };
+  return estimateInput(content, { provider: '', id: '' }, host.clock.now()).tokens;
 }
 
 function notice(text: string): Event {

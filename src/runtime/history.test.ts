@@ -103,6 +103,22 @@ test('behind an anchor the model starts afresh, and what is no talk is kept', as
   });
 });
 
+test('going back takes back neither what was forbidden nor the mode that was chosen last', async () => {
+  const tape = await tapeOf(
+    says('one'),
+    restrictionEntry({ decision: 'deny', rule: 'Bash(rm *)' }),
+    grantEntry('Bash(ls)'),
+    modeEntry('plan'),
+    { type: 'leaf', targetId: null },
+    says('two'),
+  );
+  const { grants, restrictions, mode } = readHistory(tape);
+  assert.deepEqual(
+    { grants, restrictions, mode },
+    { grants: [], restrictions: [{ decision: 'deny', rule: 'Bash(rm *)' }], mode: 'plan' },
+  );
+});
+
 /** The types of the entries that reading the history of a tape reads. */
 function readTypes(tape: Tape): readonly string[] {
   const read: string[] = [];

@@ -36,7 +36,7 @@ export interface Compacted extends PreviousCompaction {
 }
 
 /** What of a tape is needed to read its branch. */
-export type BranchReader = Pick<TapeReader, 'ancestry' | 'branch' | 'entry'>;
+export type BranchReader = Pick<TapeReader, 'ancestry' | 'branch' | 'entries' | 'entry'>;
 
 export interface History {
   readonly view: View;
@@ -86,7 +86,8 @@ export const isModeEntry = (entry: EntryBody): boolean =>
   entry.type === 'custom' && entry.customType === MODE;
 
 /**
- * Reads the branch of a tape: of what was said only what the model still sees, of the rest everything. Entries of
+ * Reads the branch of a tape: of what was said only what the model still sees, of the rest everything, and from every
+ * branch what the person forbade and the mode that she chose: going back takes neither back. Entries of
  * unknown kinds are somebody else's and are passed over.
  */
 export function readHistory(tape: BranchReader): History {
@@ -112,6 +113,7 @@ export function readHistory(tape: BranchReader): History {
     sources,
     compacted,
     ...readFacts(tape),
+    ...readSessionFacts(tape),
   };
 }
 
@@ -123,7 +125,8 @@ function beginning(compaction: CompactionEntry | undefined, [first]: readonly Me
 
 const BEGINNING_LOST = '(The beginning of this conversation could not be read.)';
 
-const FACTS = new Set([STATE, GRANT_ENTRY, PROMPT, RESTRICTION, MODE]);
+const FACTS = new Set([STATE, GRANT_ENTRY, PROMPT]);
+const SESSION_FACTS = new Set([RESTRICTION, MODE]);
 const FACT_TYPES = new Set(['model_change', 'thinking_level_change', 'active_tools_change']);
 const SAID = new Set(['message', 'branch_summary', 'custom_message']);
 
@@ -163,15 +166,15 @@ function viewStart(tape: BranchReader): ViewStart {
   return compaction === undefined ? {} : { from: compaction.id, compaction };
 }
 
-function readFacts(tape: BranchReader): Omit<History, 'view' | 'sources' | 'compacted'> {
+type SessionFacts = Pick<History, 'mode' | 'restrictions'>;
+
+function readFacts(tape: BranchReader): Omit<History, 'view' | 'sources' | 'compacted' | keyof SessionFacts> {
   let model: string | undefined;
   let effort: Effort | undefined;
-  let mode: PermissionMode | undefined;
   let prompt: RecordedPrompt | undefined;
   let tools: readonly string[] | undefined;
   const state = new Map<string, unknown>();
   const grants: string[] = [];
-  const restrictions: Restriction[] = [];
   for (const entry of tape.branch({ wanted: isFact })) {
     if (entry.type === 'model_change') model = `${entry.provider}/${entry.modelId}`;
     else if (entry.type === 'thinking_level_change')
@@ -181,14 +184,22 @@ function readFacts(tape: BranchReader): Omit<History, 'view' | 'sources' | 'comp
       const data = entry.data as Record<string, unknown>;
       if (entry.customType === STATE) for (const key of Object.keys(data)) state.set(key, data[key]);
       else if (entry.customType === GRANT_ENTRY) grants.push(String(data.rule));
-      else if (entry.customType === RESTRICTION)
-        restrictions.push({ decision: data.decision === 'ask' ? 'ask' : 'deny', rule: String(data.rule) });
-      else if (entry.customType === MODE)
-        mode = PERMISSION_MODES.find((known) => known === data.mode) ?? mode;
       else if (entry.customType === PROMPT) prompt = data as unknown as RecordedPrompt;
     }
   }
-  return { state, grants, restrictions, model, effort, mode, prompt, tools };
+  return { state, grants, model, effort, prompt, tools };
+}
+
+function readSessionFacts(tape: BranchReader): SessionFacts {
+  let mode: PermissionMode | undefined;
+  const restrictions: Restriction[] = [];
+  for (const entry of tape.entries(({ type, detail }) => type === 'custom' && SESSION_FACTS.has(detail))) {
+    if (entry.type !== 'custom') continue;
+    const data = entry.data as Record<string, unknown>;
+    if (entry.customType === MODE) mode = PERMISSION_MODES.find((known) => known === data.mode) ?? mode;
+    else restrictions.push({ decision: data.decision === 'ask' ? 'ask' : 'deny', rule: String(data.rule) });
+  }
+  return { mode, restrictions };
 }
 
 /** What an entry says to the model. */

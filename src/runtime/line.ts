@@ -176,8 +176,8 @@ function commandContext(
     jobs: conversation.jobs,
     compact: async (focus) => {
       const { compact } = await import('./compaction.ts');
-      const tools = catalogue.toolsByName;
-      return compact({ host, conversation, tools, focus, signal, emit, spent: () => {} });
+      const offered = offeredTools({ conversation, catalogue });
+      return compact({ host, conversation, offered, focus, signal, emit, spent: () => {} });
     },
     title: async () => {
       const { makeTitle } = await import('./title.ts');

@@ -12,6 +12,7 @@ import { Conversation } from './conversation.ts';
 import type { RuntimeHost } from './host.ts';
 import { jobNews } from './job-news.ts';
 import { runLine } from './line.ts';
+import { offeredTools } from './offered-tools.ts';
 import type { Surroundings } from './subrun.ts';
 
 interface Opened {
@@ -161,7 +162,8 @@ async function compactNow({
     if (!conversation.compaction.isAsked) return;
     const focus = conversation.compaction.take();
     const { compact } = await import('./compaction.ts');
-    await compact({ host, conversation, tools: catalogue.toolsByName, focus, signal, emit, spent: () => {} });
+    const offered = offeredTools({ conversation, catalogue });
+    await compact({ host, conversation, offered, focus, signal, emit, spent: () => {} });
   } finally {
     release();
   }

@@ -3,6 +3,7 @@
 import type { Effect } from '../core/command.ts';
 import type { Command, Extension } from '../core/extension.ts';
 import type { HistoryCoverage, RewindPoint, RewindReport, RewindWhat } from '../core/rewind.ts';
+import { localTime } from './local-time.ts';
 
 /** Points and paths that are listed; the rest is counted. */
 const MAX_POINTS = 30;
@@ -82,7 +83,7 @@ function pointList(points: readonly RewindPoint[]): string {
     .map(({ number, timestamp, text: prompt, files }) =>
       [
         String(number).padStart(4),
-        timestamp.slice(0, 16).replace('T', ' '),
+        localTime(Date.parse(timestamp)),
         shortened(prompt),
         plural(files, 'file'),
       ].join('  '),

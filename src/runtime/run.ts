@@ -9,7 +9,7 @@ import type { Model, ToolSchema } from '../core/model.ts';
 import type { Prompt } from '../core/platform.ts';
 import type { Question } from '../core/question.ts';
 import { redactedValue } from '../core/redact.ts';
-import type { Tool, ToolContext, ToolDirectory } from '../core/tool.ts';
+import type { ToolContext, ToolDirectory } from '../core/tool.ts';
 import type { Usage } from '../core/usage.ts';
 import type { CallEnvironment } from '../engine/call.ts';
 import { composePrompt } from '../engine/prompt.ts';
@@ -81,7 +81,7 @@ export async function* runPrompt(run: PromptRun): AsyncGenerator<readonly Event[
       });
       return conversation.accesses;
     },
-    compaction: compactionOffer(run, offered.byName),
+    compaction: compactionOffer(run, offered),
     ...(declaration.limits.context?.tellsResults === true && {
       digests: (await import('./digests.ts')).digestsOf(host, conversation),
     }),
@@ -251,7 +251,7 @@ async function beforeStop({ catalogue, conversation }: PromptRun, text: string):
 /** Nothing to compact is no reason to end a run, nor is a summary that nobody could write. */
 function compactionOffer(
   { host, conversation }: PromptRun,
-  tools: ReadonlyMap<string, Tool>,
+  offered: OfferedTools,
 ): NonNullable<Query['compaction']> {
   const { compaction } = conversation;
   return {
@@ -259,7 +259,7 @@ function compactionOffer(
     asked: () => compaction.asked(),
     run: async (told) => {
       const { compact } = await import('./compaction.ts');
-      await compact({ host, conversation, tools, focus: compaction.take(), ...told });
+      await compact({ host, conversation, offered, focus: compaction.take(), ...told });
     },
   };
 }

@@ -146,6 +146,15 @@ test('is compacted when asked, gone on with, and taken back', async () => {
   assert.match(again.stderr, /Nothing was compacted/);
 });
 
+test('what is left after a compaction is what the next request has', async () => {
+  await using at = await opened('anthropic', scenario(TALK));
+  await at.run(['-p', ...EDITS, 'read parser.ts']);
+  const { stdout } = await at.run(['chat', '-c'], { stdin: ',compact\n,context\n' });
+  const [, left] = /90100 → about (\d+) tokens/.exec(stdout) ?? [];
+  const [, used] = /: ([\d ]+) tokens of [\d ]+ \([^)]*\), by estimate/.exec(stdout) ?? [];
+  assert.equal(left, used?.replaceAll(' ', ''), stdout);
+});
+
 test('a summary that no model could write is made from what was said', async () => {
   const broken: Reply = { text: '', fault: { status: 400, message: 'no' } };
   await using at = await opened('anthropic', scenario(TALK, broken));

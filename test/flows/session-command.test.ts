@@ -1,7 +1,7 @@
 // `crab session`: what is there, what changes and what never does.
 
 import assert from 'node:assert/strict';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { test } from 'node:test';
 import type { Reply } from '../../src/dev/scenario.ts';
@@ -28,7 +28,7 @@ test('a list has the sessions of this folder, and as JSON all that is known of t
   const rows = (await ok(at, ['list'])).trimEnd().split('\n');
   assert.deepEqual(
     rows.map((row) => row.replace(/^[0-9-]{10} [0-9:]{5}/, 'TIME')),
-    [`TIME  ${second?.header.id}  2 messages`, `TIME  ${first?.header.id}  2 messages`],
+    [`TIME  ${second?.header.id}  2 messages  second`, `TIME  ${first?.header.id}  2 messages  first`],
   );
   const [only, ...others] = JSON.parse(await ok(at, ['list', '--json', '--limit', '1', '--offset', '1']));
   assert.deepEqual(others, []);
@@ -37,6 +37,7 @@ test('a list has the sessions of this folder, and as JSON all that is known of t
     path: first?.path,
     cwd: at.work.path,
     messages: 2,
+    firstPrompt: 'first',
     agent: 'crab',
     sender: `cli:${first?.header.id}`,
     created: first?.header.timestamp,
@@ -52,6 +53,22 @@ test('a list has the sessions of this folder, and as JSON all that is known of t
   assert.equal(elsewhere.stdout, 'There is no session here.\n');
   const all = await at.run(['session', 'list', '--all', '--json'], { cwd: at.work.home });
   assert.equal(JSON.parse(all.stdout).length, 2);
+});
+
+test('a session without a name is known by what was said first, and by the clock of the person', async () => {
+  await using at = await journey('anthropic', { script: [{ text: 'yes' }] });
+  await writeFile(at.work.file('AGENTS.md'), 'Be brief.\n'.repeat(3000));
+  const said = `\u001b[31m  Fix the\nparser, ${'please '.repeat(20)}`;
+  await at.run(['-p', said]);
+  const { path } = await onlySession(at);
+  await utimes(path, 0, Date.parse('2026-01-31T23:30:00Z') / 1000);
+  const { stdout } = await at.run(['session', 'list'], { env: { TZ: 'Asia/Tokyo' } });
+  assert.match(
+    stdout,
+    /^2026-02-01 08:30 {2}\w+ {2}2 messages {2}\[31m Fix the parser, (?:please )+plea?s?…\n$/,
+  );
+  await ok(at, ['rename', path, 'parser']);
+  assert.match(await ok(at, ['list']), / {2}2 messages {2}parser\n$/);
 });
 
 test('a session shows its last messages, or those that are asked for', async () => {
@@ -144,6 +161,8 @@ const REFUSED: readonly (readonly [readonly string[], number, RegExp])[] = [
   [['show', '../x'], 9, /There is no session file .*\/x\./],
   [['show', 'nobody'], 9, /No session’s id begins with nobody/],
   [['delete', '/etc/passwd'], 9, /is no session/],
+  [['delete', './none.jsonl'], 9, /There is no session file .*none\.jsonl/],
+  [['restore', '/etc/passwd'], 9, /\/etc\/passwd is no session in .*\.trash/],
   [['restore', 'nobody'], 9, /No session’s id begins with nobody/],
   [['label', 'SESSION', 'nowhere', 'x'], 9, /No entry has the label or id "nowhere"/],
   [['move', 'SESSION', 'nowhere'], 9, /No entry has/],

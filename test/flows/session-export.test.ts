@@ -285,6 +285,24 @@ test('a folder is looked through, and what is no session is passed over', async 
   assert.match(exit.stdout, /Imported 2 sessions; passed over 2 files\.\n$/);
 });
 
+test('a log of another program need not be as tidy as ours', async () => {
+  await using at = await told();
+  const file = at.work.file('log.jsonl');
+  const [user, assistant] = ['{"role":"user","content":"hé"}', '{"role":"assistant","content":"last"}'];
+  await writeFile(file, `\uFEFF${user}\r\n\r\n{"role":\nno JSON\n${assistant}`);
+  const { code, stdout, stderr } = await at.run(['import', file]);
+  assert.deepEqual(
+    { code, stderr },
+    {
+      code: 0,
+      stderr: `crab: ${file}: 2 lines, from line 3 on, cannot be read and stay behind.\n`,
+    },
+  );
+  const id = stdout.split(' ')[0] ?? '';
+  const shown = await at.run(['session', 'show', id]);
+  assert.match(shown.stdout, /\n› hé\n\nlast\n$/);
+});
+
 test('what cannot be exported or imported is refused, and nothing is overwritten', async () => {
   await using at = await told();
   await writeFile(at.work.file('there.html'), 'mine');
@@ -293,6 +311,7 @@ test('what cannot be exported or imported is refused, and nothing is overwritten
     [['session', 'export', at.session.id, '--format', 'pdf'], 2, /--format pdf is not known/],
     [['session', 'export', '../x'], 9, /There is no session file/],
     [['import', 'none.jsonl'], 9, /there is no such file/],
+    [['import', '/dev/null'], 9, /neither a file nor a folder/],
     [['import', '--from', 'bogus', 'x'], 2, /--from bogus is not known/],
     [['import'], 2, /The form is/],
   ] as const) {
@@ -300,5 +319,8 @@ test('what cannot be exported or imported is refused, and nothing is overwritten
     assert.deepEqual({ args, code: exit.code }, { args, code });
     assert.match(exit.stderr, reason);
   }
+  const unknown = await at.run(['import', 'there.html']);
+  assert.equal(unknown.code, 1);
+  assert.match(unknown.stdout, /^passed over .*there\.html: it is no session that Crab knows/);
   assert.equal(await readFile(at.work.file('there.html'), 'utf8'), 'mine');
 });

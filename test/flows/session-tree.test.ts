@@ -87,6 +87,15 @@ onEachWire('a fork goes on in a file of its own, which says where it comes from'
   assert.equal((await at.sessions())[1]?.spoken.length, 6);
 });
 
+test('what was forbidden stays so on every branch', async () => {
+  await using at = await journey('anthropic', { script: TALK });
+  const held = async (lines: readonly string[], args: readonly string[] = []) =>
+    (await chat(at, lines, args)).stdout.match(/^deny {3}Bash\(git push \*\)/gm)?.length;
+  const rule = ',permissions deny Bash(git push *)';
+  assert.equal(await held(['hello', rule, ',move start', ',permissions']), 1);
+  assert.equal(await held([',permissions', 'again', ',rewind 1', ',permissions'], ['-c']), 2);
+});
+
 test('a fork needs something to copy', async () => {
   await using at = await journey('openai', { script: TALK });
   const exit = await at.run(['-p', 'x', '--fork']);

@@ -99,6 +99,7 @@ test('a list says of whom a session is, when it was made and written, and what w
     created: Date.UTC(2030, 0, 1),
     updated: 5_000_000,
     summary: title,
+    firstPrompt: 'prompt',
   });
 });
 

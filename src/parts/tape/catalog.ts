@@ -1,14 +1,15 @@
 // Finding sessions without opening them. A file is known by its name, its header and the last line's count of
 // what came before it, so a list costs two short reads a session however long the sessions are.
 
-import { promises as fs } from 'node:fs';
+import { existsSync, promises as fs } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 
 import { CrabError, errnoOf } from '../../core/errors.ts';
+import { messageText } from '../../core/message.ts';
 import type { JsonObject } from '../../core/schema.ts';
 import type { ListWatch, SessionFilter, SessionMeta, TapeHeader, Tapes } from '../../core/tape.ts';
-import { readHeader, type Totals } from './entry.ts';
+import { isMessage, readHeader, type Totals } from './entry.ts';
 import { decodeLine, parseObject } from './line.ts';
 import { type Holder, isHeld } from './lock.ts';
 import {
@@ -21,6 +22,7 @@ import {
   trashFolder,
 } from './paths.ts';
 import { storageError } from './sync-fs.ts';
+import { oneLine } from './tree-rows.ts';
 
 export type Catalog = Pick<Tapes, 'find' | 'latest' | 'list' | 'meta' | 'paths'>;
 
@@ -39,7 +41,8 @@ export function createCatalog(home: string, self: () => Holder): Catalog {
     paths: () => allFiles(sessionsFolder(home)),
     meta: async (path) => {
       const seen = await glance(path);
-      if (seen !== undefined) return metaOf(seen);
+      if (seen !== undefined) return await metaOf(seen);
+      if (!existsSync(path)) throw new CrabError('session-unknown', `There is no session file ${path}.`);
       throw new CrabError('session-damaged', `${path} is no session, or none that can be read.`);
     },
   };
@@ -93,7 +96,7 @@ async function list(filter: SessionFilter, home: string, watch: ListWatch): Prom
   )) {
     if (cwd !== undefined && seen.header.cwd !== cwd) continue;
     if (passed++ < offset) continue;
-    found.push(metaOf(seen));
+    found.push(await metaOf(seen));
     if (found.length >= limit) break;
   }
   return found;
@@ -113,10 +116,11 @@ async function filesFor(filter: SessionFilter, home: string): Promise<readonly s
   return files.flat();
 }
 
-function metaOf({ path, header, totals, modified }: Glance): SessionMeta {
+async function metaOf({ path, header, totals, modified, start }: Glance): Promise<SessionMeta> {
   const { id, cwd, agent, sender, timestamp, origin } = header;
   const created = Date.parse(timestamp);
   const { messages, name, summary } = totals;
+  const firstPrompt = promptIn(start) ?? (messages === 0 ? undefined : promptIn(await startOf(path)));
   return {
     id,
     path,
@@ -128,6 +132,7 @@ function metaOf({ path, header, totals, modified }: Glance): SessionMeta {
     created: Number.isNaN(created) ? modified : created,
     updated: modified,
     ...(summary !== undefined && { summary }),
+    ...(firstPrompt !== undefined && { firstPrompt }),
     ...(origin !== undefined && { origin }),
   };
 }
@@ -160,6 +165,8 @@ interface Glance {
   readonly totals: Totals;
   /** Milliseconds since the epoch. */
   readonly modified: number;
+  /** What the file begins with. */
+  readonly start: Buffer;
 }
 
 /** Undefined for what is no session, or none that this version reads. */
@@ -171,7 +178,7 @@ async function glance(path: string): Promise<Glance | undefined> {
     const head = await readAt(file, 0, Math.min(size, HEAD_BYTES));
     const { header } = readHeader(head.subarray(0, head.indexOf('\n')), path);
     const from = Math.max(0, size - TAIL_BYTES);
-    return { path, header, totals: totalsIn(await readAt(file, from, size - from)), modified };
+    return { path, header, totals: totalsIn(await readAt(file, from, size - from)), modified, start: head };
   } catch (error) {
     if (error instanceof CrabError || errnoOf(error) !== undefined) return undefined;
     throw error;
@@ -183,6 +190,31 @@ async function glance(path: string): Promise<Glance | undefined> {
 async function readAt(file: FileHandle, position: number, length: number): Promise<Buffer> {
   const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, position);
   return buffer.subarray(0, bytesRead);
+}
+
+/** What was said first, where the instructions before it are longer than most. */
+const START_BYTES = 256 * 1024;
+const PROMPT_LENGTH = 60;
+
+async function startOf(path: string): Promise<Buffer> {
+  const file = await fs.open(path, 'r').catch(() => undefined);
+  try {
+    return file === undefined ? Buffer.alloc(0) : await readAt(file, 0, START_BYTES);
+  } finally {
+    await file?.close();
+  }
+}
+
+/** In a line and shortened; undefined when no prompt ends in `start`. */
+function promptIn(start: Buffer): string | undefined {
+  for (let at = 0, end = start.indexOf('\n'); end !== -1; at = end + 1, end = start.indexOf('\n', at)) {
+    const record = decodeLine(start.subarray(at, end));
+    if (record?.['type'] !== 'message' || !isMessage(record['message'])) continue;
+    const { message } = record;
+    const text = message.role === 'user' ? oneLine(messageText(message), PROMPT_LENGTH) : '';
+    if (text !== '') return text;
+  }
+  return undefined;
 }
 
 /** As our own last line says; what others wrote behind it is counted as far as it is in `tail`. */

@@ -3,6 +3,7 @@
 // Versions 1 and 2 of pi's format are read as pi's own migrations read them (session-manager.ts of pi-mono).
 
 import { CrabError } from '../../core/errors.ts';
+import type { Message } from '../../core/message.ts';
 import type { JsonObject } from '../../core/schema.ts';
 import { type Entry, TAPE_VERSION, type TapeHeader } from '../../core/tape.ts';
 import { decodeLine, parseObject, splitMerged } from './line.ts';
@@ -87,7 +88,7 @@ function hasItsFields(type: string, fields: JsonObject): boolean {
 
 const ROLES_WITH_BLOCKS = new Set(['assistant', 'toolResult']);
 
-function isMessage(value: unknown): boolean {
+export function isMessage(value: unknown): value is Message {
   if (typeof value !== 'object' || value === null) return false;
   const { role, content } = value as JsonObject;
   if (typeof role !== 'string') return false;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { seeded } from '../../core/seeded.ts';
 
-import { MAX_LINE_BYTES, readLines } from './read-lines.ts';
+import { type Line, MAX_LINE_BYTES, type ReadLines, readLines } from './read-lines.ts';
 import { tempFolder } from './tape.fixture.ts';
 
 interface Seen {
@@ -13,11 +13,10 @@ interface Seen {
   readonly end: number;
 }
 
-async function linesOf(path: string): Promise<{ size: number; lines: readonly Seen[] }> {
+async function linesOf(path: string, options?: ReadLines): Promise<{ size: number; lines: readonly Seen[] }> {
   const lines: Seen[] = [];
-  const size = await readLines(path, ({ bytes, number, end }) => {
-    lines.push({ text: bytes?.toString(), number, end });
-  });
+  const take = ({ bytes, number, end }: Line) => lines.push({ text: bytes?.toString(), number, end });
+  const size = await readLines(path, take, options);
   return { size, lines };
 }
 
@@ -40,17 +39,19 @@ test('lines come whole and numbered wherever the blocks end', async () => {
   assert.deepEqual(lines, expected);
 });
 
-test('what has no newline at the end is counted and not given', async () => {
+test('what has no newline at the end is counted, and given where it is wanted', async () => {
   await using folder = await tempFolder();
   const path = join(folder.path, 'lines');
   await writeFile(path, 'one\n\ntwo');
-  assert.deepEqual(await linesOf(path), {
-    size: 8,
-    lines: [
-      { text: 'one', number: 1, end: 4 },
-      { text: '', number: 2, end: 5 },
-    ],
-  });
+  const lines = [
+    { text: 'one', number: 1, end: 4 },
+    { text: '', number: 2, end: 5 },
+  ];
+  assert.deepEqual(await linesOf(path), { size: 8, lines });
+  const rest = { text: 'two', number: 3, end: 8 };
+  assert.deepEqual(await linesOf(path, { withRest: true }), { size: 8, lines: [...lines, rest] });
+  await writeFile(path, 'one\n\n');
+  assert.deepEqual(await linesOf(path, { withRest: true }), { size: 5, lines });
 });
 
 test('a line beyond the limit is passed over, and the next one is found', async () => {

@@ -18,17 +18,28 @@ export interface Line {
   readonly end: number;
 }
 
+export interface ReadLines {
+  /** Gives the rest behind the last newline, too, as a line that ends with the file. Default: false. */
+  readonly withRest?: boolean;
+}
+
 /** Calls `onLine` for every line that ends in a newline. Returns the size of the file as read. */
-export async function readLines(path: string, onLine: (line: Line) => void): Promise<number> {
+export async function readLines(
+  path: string,
+  onLine: (line: Line) => void,
+  { withRest = false }: ReadLines = {},
+): Promise<number> {
   const file = await fs.open(path, 'r');
   try {
     const reader = new LineReader(onLine);
     for (;;) {
       const room = reader.room();
       const { bytesRead } = await file.read(room, 0, room.length, null);
-      if (bytesRead === 0) return reader.offset;
+      if (bytesRead === 0) break;
       reader.take(bytesRead);
     }
+    if (withRest) reader.giveRest();
+    return reader.offset;
   } finally {
     await file.close();
   }
@@ -78,5 +89,10 @@ class LineReader {
     }
     this.#buffer.copyWithin(0, start, filled);
     this.#kept = filled - start;
+  }
+  giveRest(): void {
+    if (this.#kept === 0 && !this.#isTooLong) return;
+    const bytes = this.#isTooLong ? undefined : this.#buffer.subarray(0, this.#kept);
+    this.#onLine({ bytes, number: this.#number, end: this.offset });
   }
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { seeded } from '../../core/seeded.ts';
@@ -49,8 +49,12 @@ test('what is held, is no session of this home or would take another’s place s
   await tape.close();
   const elsewhere = join(folder.path, 'mine.jsonl');
   writeFileSync(elsewhere, 'mine');
-  for (const wrong of [elsewhere, `${path}x`, join(dirname(path), '..', '..', '..', 'x.jsonl')])
+  for (const wrong of [elsewhere, `${path}x`, join(dirname(path), '..', '..', '..', 'x.jsonl')]) {
     await assert.rejects(tapes.discard(wrong), { code: 'session-unknown' });
+    await assert.rejects(tapes.restore(wrong), { code: 'session-unknown' });
+  }
+  await assert.rejects(tapes.restore(path), { code: 'session-unknown' });
+  assert.deepEqual([existsSync(elsewhere), existsSync(path)], [true, true]);
   const trashed = await tapes.discard(path);
   writeFileSync(path, 'somebody else');
   await assert.rejects(tapes.restore(trashed), { code: 'storage-failed', message: /there is a file/ });

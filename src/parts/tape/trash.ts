@@ -12,10 +12,7 @@ import { storageError } from './sync-fs.ts';
 
 /** Returns where it lies then. `session-held` while another process writes to it. */
 export async function discardSession(path: string, home: string, context: FileContext): Promise<string> {
-  const inside = relative(sessionsFolder(home), path);
-  const isOurs = !inside.startsWith('.') && inside.split(sep).length === 3;
-  if (!isOurs || !existsSync(path))
-    throw new CrabError('session-unknown', `${path} is no session in ${sessionsFolder(home)}.`);
+  const inside = placeIn(sessionsFolder(home), path);
   const lock = acquireLock(path, context.self(), context.disk);
   try {
     return await moveAll(path, join(trashFolder(home), inside), context);
@@ -24,9 +21,17 @@ export async function discardSession(path: string, home: string, context: FileCo
   }
 }
 
-/** `path` is in the trash. Returns where it lies then. */
+/** Returns where it lies then. */
 export async function restoreSession(path: string, home: string, context: FileContext): Promise<string> {
-  return await moveAll(path, join(sessionsFolder(home), relative(trashFolder(home), path)), context);
+  return await moveAll(path, join(sessionsFolder(home), placeIn(trashFolder(home), path)), context);
+}
+
+/** Where a session that is there lies below `root`; anything else is left where it is. */
+function placeIn(root: string, path: string): string {
+  const inside = relative(root, path);
+  const isOurs = !inside.startsWith('.') && inside.split(sep).length === 3;
+  if (isOurs && existsSync(path)) return inside;
+  throw new CrabError('session-unknown', `${path} is no session in ${root}.`);
 }
 
 /** The file first: what lies beside it is of no use without it, and no harm. */

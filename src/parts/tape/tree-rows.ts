@@ -96,10 +96,10 @@ function ofCustom(data: unknown): string {
 }
 
 /** Controls are taken out: a terminal would obey them. */
-function oneLine(text: string): string {
+export function oneLine(text: string, most = MAX_TEXT): string {
   const line = text
-    .slice(0, MAX_TEXT * 2)
+    .slice(0, most * 2)
     .replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ')
     .trim();
-  return line.length <= MAX_TEXT ? line : `${line.slice(0, MAX_TEXT - 1)}…`;
+  return line.length <= most ? line : `${line.slice(0, most - 1)}…`;
 }
