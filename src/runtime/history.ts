@@ -87,7 +87,7 @@ export const isModeEntry = (entry: EntryBody): boolean =>
 
 /**
  * Reads the branch of a tape: of what was said only what the model still sees, of the rest everything, and from every
- * branch what the person forbade and the mode that she chose: going back takes neither back. Entries of
+ * branch what the person forbade and the mode that they chose: going back takes neither back. Entries of
  * unknown kinds are somebody else's and are passed over.
  */
 export function readHistory(tape: BranchReader): History {

@@ -309,15 +309,7 @@ export class Conversations {
       run.end = event;
       // Only the run in flight asks.
       for (const id of live.questions.keys()) settle(live, id);
-<<<<<<< HEAD
-    } else if (event.type === 'runStart') {
-      run.speaker = event.guest ?? event.agent;
-      if (event.session !== live.reply.session.id)
-        live.reply = { ...live.reply, session: { id: event.session, cwd: event.cwd, messages: 0 } };
-    } else if (event.type === 'sessionNamed') changed(live, { name: event.name });
-=======
-    }
->>>>>>> a-daem
+    } else if (event.type === 'runStart') run.speaker = event.guest ?? event.agent;
   }
 
   /** A question that nobody is there to answer is refused after a while: a run must not wait for ever. */
