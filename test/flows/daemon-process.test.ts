@@ -128,6 +128,22 @@ test('who watches all conversations hears those that carry out tasks, too', asyn
   );
 });
 
+test('an agent has one conversation with a sender, however its name is written', async () => {
+  await using at = await journey('anthropic', { script: [{ text: 'Here I am.' }] });
+  await using daemon = await started(at);
+  assert.ok(daemon.pid > 0);
+  const rpc = async (method: string, message: object) =>
+    JSON.parse((await at.run(['rpc', method, JSON.stringify(message)])).stdout);
+  assert.deepEqual(await rpc('send', { agent: 'Crab', content: 'hello' }), {
+    error: {
+      ...{ code: 404, message: 'There is no agent Crab.' },
+      ...{ name: 'agent-unknown', hint: 'Did you mean crab?' },
+    },
+  });
+  assert.equal((await rpc('send', { agent: 'crab', content: 'hello' })).content, 'Here I am.');
+  assert.equal((await rpc('sessions', {})).sessions.length, 1);
+});
+
 test('events that lead to one another end after eight, also by the tasks that each of them begins', async () => {
   const source = 'issue:crab#7';
   const call = (name: string, input: Readonly<Record<string, unknown>>) => ({ calls: [{ name, input }] });
