@@ -1,5 +1,6 @@
 // What the daemon's agents are made of: the files in the home of this machine's Crab.
 
+import { basename } from 'node:path';
 import type { AgentProfile } from '../core/agent.ts';
 import type { JsonObject } from '../core/schema.ts';
 import { fileOf, readAgents, removeAgent, textOf, writeAgent } from '../parts/agents/agent-files.ts';
@@ -17,7 +18,7 @@ export function agentFiles(env: Environment) {
     own: async (): Promise<readonly AgentProfile[]> =>
       (await readAgents([folder])).definitions.map(({ profile }) => profile),
     async change(name: string, values: JsonObject): Promise<void> {
-      const there = fileOf(folder, name);
+      const there = await fileOf(folder, name);
       // A head has no tables; such a file becomes one of the other kind.
       const isToml = there?.endsWith('.toml') === true;
       const before =
@@ -28,11 +29,11 @@ export function agentFiles(env: Environment) {
             : tomlOf((await readDefinition(there, textOf(there))).profile);
       const text = withValues(before, values);
       await readDefinition(`${folder}/${name}.toml`, text);
-      writeAgent(folder, `${name}.toml`, text);
-      if (there !== undefined && !isToml) removeAgent(there);
+      const file = isToml ? basename(there) : `${name}.toml`;
+      writeAgent(folder, file, text, there);
     },
     async remove(name: string): Promise<boolean> {
-      const path = fileOf(folder, name);
+      const path = await fileOf(folder, name);
       if (path === undefined) return false;
       removeAgent(path);
       return true;

@@ -223,17 +223,16 @@ async function put({ env, force, stdout }: Call, file: string, text: string): Pr
   const name = basename(file).replace(/\.(?:toml|md)$/, '');
   requireName(name);
   await readDefinition(join(folder, file), text);
-  const there = fileOf(folder, name);
+  const there = await fileOf(folder, name);
   if (there !== undefined && !force)
     throw new CrabError('usage', `${there} is there already.`, { hint: 'Use --force to replace it.' });
-  const path = writeAgent(folder, file, text);
-  if (there !== undefined && there !== path) removeAgent(there);
+  const path = writeAgent(folder, file, text, there);
   await stdout.write(`${path}\n`);
 }
 
 async function remove(call: Call): Promise<void> {
   const name = oneName(call, 'delete');
-  const path = fileOf(agentsFolder(call.env), name);
+  const path = await fileOf(agentsFolder(call.env), name);
   if (path === undefined)
     throw new CrabError('agent-unknown', `There is no agent ${name} in ${agentsFolder(call.env)}.`);
   removeAgent(path);

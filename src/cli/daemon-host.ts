@@ -76,6 +76,12 @@ export async function daemonHost(
         canAsk: true,
         warn,
       });
+      // People are understood who write a name in other letters; by the wire that would be another conversation.
+      const { name } = request.declaration.agent;
+      if (name !== address.agent)
+        throw new CrabError('agent-unknown', `There is no agent ${address.agent}.`, {
+          hint: `Did you mean ${name}?`,
+        });
       return { ...request, ...address, session: { kind: 'head' } };
     },
     config: () => configText(env),

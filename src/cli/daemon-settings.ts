@@ -33,6 +33,7 @@ export function daemonValues(flags: DaemonFlags, settings: DaemonSettings = {}):
   const { host = settings.host ?? '127.0.0.1', port = settings.port ?? DEFAULT_PORT } = flags;
   const clients = flags.maxClients ?? settings.maxClients;
   const { maxLoadedSessions, idleMs, questionMs, logMib, logFiles } = settings;
+  const { maxSubscriptions, maxEventHops } = settings;
   const hasTcp = !flags.noTcp && settings.tcp !== false;
   return {
     tcp: hasTcp ? { host, port } : undefined,
@@ -41,6 +42,8 @@ export function daemonValues(flags: DaemonFlags, settings: DaemonSettings = {}):
       ...(maxLoadedSessions !== undefined && { maxIdle: maxLoadedSessions }),
       ...(idleMs !== undefined && { idleMs }),
       ...(questionMs !== undefined && { questionMs }),
+      ...(maxSubscriptions !== undefined && { maxSubscriptions }),
+      ...(maxEventHops !== undefined && { maxHops: maxEventHops }),
     },
     log: {
       ...(logMib !== undefined && { room: logMib * MIB }),
@@ -60,6 +63,8 @@ function originsOf(flags: DaemonFlags, settings: DaemonSettings): readonly strin
     ['max_loaded_sessions', undefined, settings.maxLoadedSessions],
     ['idle_minutes', undefined, idleMs === undefined ? undefined : idleMs / MINUTE],
     ['question_minutes', undefined, questionMs === undefined ? undefined : questionMs / MINUTE],
+    ['max_subscriptions', undefined, settings.maxSubscriptions],
+    ['max_event_hops', undefined, settings.maxEventHops],
     ['log_mib', undefined, settings.logMib],
     ['log_files', undefined, settings.logFiles],
   ];

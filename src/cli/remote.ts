@@ -86,6 +86,7 @@ export async function remoteWorkplace(options: WorkplaceOptions): Promise<Workpl
     stopOthers: platform.stop,
     request: () => requestFor(entrance, far.name, isInteractive),
     remote: far.name,
+    guests: () => guestsOf(client),
     files: createLocalFiles(),
     clock: systemClock,
     prepare() {},
@@ -97,6 +98,12 @@ export async function remoteWorkplace(options: WorkplaceOptions): Promise<Workpl
     killAll() {},
     close: platform.close,
   };
+}
+
+/** Whose token is for some agents is not told which there are; a conversation goes without them. */
+async function guestsOf(client: LastingClient): Promise<readonly string[]> {
+  const reply = await client.request('listAgents', {}, 'agents').catch(() => undefined);
+  return reply?.agents.map(({ name }) => name) ?? [];
 }
 
 function farOf(given: string, { remotes = {} }: Settings): Far {

@@ -80,7 +80,7 @@ export async function repl({
       open,
       ...(model !== undefined && { model }),
       ...(place.remote !== undefined && { remote: place.remote }),
-      agents: peersOf(open.declaration).map(({ name }) => name),
+      agents: (await place.guests?.()) ?? peersOf(open.declaration).map(({ name }) => name),
       lines: terminal.lines,
       isInteractive,
       stdout,

@@ -37,6 +37,8 @@ export interface Workplace {
   readonly request?: () => OpenRequest;
   /** The Crab elsewhere that does the work. */
   readonly remote?: string;
+  /** Who can be asked as a guest; absent where what is opened says it. */
+  readonly guests?: () => Promise<readonly string[]>;
   /** Loads what every prompt needs, for a moment in which there is only waiting to do. */
   prepare(): void;
   tapes(): Promise<Tapes>;

@@ -9,7 +9,7 @@ import type { ModelRetry } from './model.ts';
 import type { PermissionMode } from './permission.ts';
 import type { Question } from './question.ts';
 import type { SandboxViolation } from './sandbox.ts';
-import type { Usage } from './usage.ts';
+import type { ModelUsage, Usage } from './usage.ts';
 
 export type Event =
   | RunStart
@@ -122,6 +122,8 @@ export interface AgentWorkerCompleted {
   readonly result: string;
   /** All its requests together. Budgets count them, and so does the `runEnd` of the run that gave the task and waited. */
   readonly usage: Usage;
+  /** The same by model. Absent where no run waited, whose own it would be. */
+  readonly models?: ModelUsage;
   readonly durationMs: number;
 }
 

@@ -137,6 +137,10 @@ export interface DaemonSettings {
   readonly idleMs?: number;
   /** Milliseconds that a question waits when nobody is there to answer it. */
   readonly questionMs?: number;
+  /** Subscriptions to events that there may be. */
+  readonly maxSubscriptions?: number;
+  /** Events that may lead to one another in a row. */
+  readonly maxEventHops?: number;
   /** MiB of a log file. */
   readonly logMib?: number;
   /** Log files that are kept beside the one in use. */

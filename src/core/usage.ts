@@ -11,6 +11,9 @@ export interface Usage {
   readonly cost: Cost;
 }
 
+/** By the ids of models. */
+export type ModelUsage = Readonly<Record<string, Usage>>;
+
 /** `total` is what the provider said, where it did; then the classes need not add up to it. */
 export interface Cost {
   readonly input: number;

@@ -3,7 +3,8 @@
 
 import type { Event, Outcome, PermissionDenied, RunEnd } from '../core/event.ts';
 import { MAX_RESULT_BYTES } from '../core/limits.ts';
-import { addUsage, type Usage } from '../core/usage.ts';
+import { countModels } from '../core/model-usage.ts';
+import type { Usage } from '../core/usage.ts';
 import { apiStopReason, apiUsage } from './api-message.ts';
 import { errorOf, exitCodeOf } from './exit-code.ts';
 
@@ -49,6 +50,7 @@ export function createResult(uuid: () => string, openedWith = ''): ResultCollect
   }
 
   function see(event: Event): void {
+    countModels(models, event);
     switch (event.type) {
       case 'runStart':
         session = event.session;
@@ -56,13 +58,6 @@ export function createResult(uuid: () => string, openedWith = ''): ResultCollect
       case 'messageEnd':
         stopReason = apiStopReason(event.message.stopReason);
         break;
-      case 'requestEnd': {
-        const { model, usage } = event;
-        const before = models.get(model);
-        if (usage.totalTokens === 0) break;
-        models.set(model, before === undefined ? usage : addUsage(before, usage));
-        break;
-      }
       case 'contextUsage':
         window = event.window;
         break;

@@ -849,6 +849,7 @@ export const CORE: Readonly<Record<string, CheckSchema>> = {
       outcome: { $ref: '#/$defs/Outcome' },
       result: { type: 'string' },
       usage: { $ref: '#/$defs/Usage' },
+      models: { $ref: '#/$defs/ModelUsage' },
       durationMs: { type: 'number' },
     },
     required: ['type', 'id', 'agent', 'task', 'outcome', 'result', 'usage', 'durationMs'],
@@ -1159,6 +1160,7 @@ export const CORE: Readonly<Record<string, CheckSchema>> = {
   RequestOutcome: { enum: ['done', 'retried', 'failed', 'aborted'] },
   Priced: { enum: ['provider', 'table', 'unknown'] },
   Outcome: { enum: ['done', 'command', 'cancelled', 'turnLimit', 'budget', 'refused', 'failed'] },
+  ModelUsage: { type: 'object', additionalProperties: { $ref: '#/$defs/Usage' } },
   ErrorData: {
     type: 'object',
     properties: {

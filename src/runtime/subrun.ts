@@ -6,6 +6,7 @@ import type { AgentLimits, AgentProfile, Declaration, Limits } from '../core/age
 import type { Address } from '../core/conversation.ts';
 import { asCrabError, messageOf, ToolFailure } from '../core/errors.ts';
 import type { Event, RunEnd } from '../core/event.ts';
+import { countModels } from '../core/model-usage.ts';
 import { stricterMode } from '../core/permission.ts';
 import type { OpenReply, OpenRequest, Platform } from '../core/platform.ts';
 import type { Answer, Question } from '../core/question.ts';
@@ -54,10 +55,12 @@ export async function* runSubrun(
   emit({ type: 'agentWorkerStarted', id, callId, agent, task });
   for (const event of [...notesOf(profile, conversation), ...notices.map(warning)]) emit(event);
   const startedAt = host.clock.monotonic();
+  const models = new Map<string, Usage>();
   let end: RunEnd | undefined;
   try {
     for await (const events of surroundings.prompt(address, { text, cwd, plain: true }, signal)) {
       for (const event of events) {
+        countModels(models, event);
         if (event.type === 'question') void putOn(options, { address, task }, event.question);
         if (event.type === 'runEnd') end = event;
       }
@@ -81,7 +84,7 @@ export async function* runSubrun(
     if (subrun.isBackground) conversation.noteCompleted(completed);
     else {
       options.spent(usage);
-      emit(completed);
+      emit({ ...completed, models: Object.fromEntries(models) });
     }
     host.delegated?.({ agent, result, origin: conversation.origin });
   }

@@ -235,3 +235,20 @@ onEachWire('agents are listed, begun, copied, taken over and deleted', async (wi
   assert.match((await crab('list')).stderr, /bad\.toml:2: there is no setting "tols"\./);
   assert.match((await crab('show', 'no/such')).stderr, /is no name for an agent/);
 });
+
+nearTest('an agent is found by its name, whatever its file is called', async () => {
+  await using at = await journey('anthropic', { script: [] });
+  await put(own(at), { 'eyes.md': SCOUT, 'broken.toml': 'description = ' });
+  const crab = async (...args: readonly string[]) => {
+    const { stdout, stderr } = await at.run(['agents', ...args]);
+    return stdout + stderr;
+  };
+  const eyes = join(own(at), 'eyes.md');
+  assert.match(await crab('new', 'scout'), /eyes\.md is there already\./);
+  assert.match(await crab('delete', 'eyes'), /There is no agent eyes in /);
+  assert.match(await crab('fork', 'scout', 'eyes', '--force'), /eyes\.md is the file of another agent\./);
+  assert.equal(await readFile(eyes, 'utf8'), SCOUT);
+  assert.equal(await crab('delete', 'scout'), `${eyes} is gone.\n`);
+  assert.match(await crab('delete', 'broken'), /broken\.toml is gone\.\n$/);
+  assert.deepEqual([existsSync(eyes), existsSync(join(own(at), 'scout.md'))], [false, false]);
+});

@@ -134,7 +134,23 @@ test('who watches all conversations hears those that carry out tasks, too', asyn
   );
 });
 
-test('events that lead to one another end after eight, also by the tasks that each of them begins', async () => {
+test('an agent has one conversation with a sender, however its name is written', async () => {
+  await using at = await journey('anthropic', { script: [{ text: 'Here I am.' }] });
+  await using daemon = await started(at);
+  assert.ok(daemon.pid > 0);
+  const rpc = async (method: string, message: object) =>
+    JSON.parse((await at.run(['rpc', method, JSON.stringify(message)])).stdout);
+  assert.deepEqual(await rpc('send', { agent: 'Crab', content: 'hello' }), {
+    error: {
+      ...{ code: 404, message: 'There is no agent Crab.' },
+      ...{ name: 'agent-unknown', hint: 'Did you mean crab?' },
+    },
+  });
+  assert.equal((await rpc('send', { agent: 'crab', content: 'hello' })).content, 'Here I am.');
+  assert.equal((await rpc('sessions', {})).sessions.length, 1);
+});
+
+test('events that lead to one another end after as many as were set, also by the tasks that each of them begins', async () => {
   const source = 'issue:crab#7';
   const call = (name: string, input: Readonly<Record<string, unknown>>) => ({ calls: [{ name, input }] });
   const task = call('delegate', { tasks: [{ prompt: 'tell' }] });
@@ -143,8 +159,9 @@ test('events that lead to one another end after eight, also by the tasks that ea
     { when: 'tell', replies: [call('publish_event', { source, payload: 'lead' }), { text: 'It is told.' }] },
   ];
   await using at = await journey('anthropic', { script: { scripts } });
-  const allow = '[permissions]\nallow = ["Agent(worker)", "PublishEvent"]\n';
-  await at.work.write('../home/.crab/config.toml', allow);
+  const permissions = '[permissions]\nallow = ["Agent(worker)", "PublishEvent"]\n';
+  const limits = '[daemon]\nmax_event_hops = 3\nmax_subscriptions = 1\n';
+  await at.work.write('../home/.crab/config.toml', permissions + limits);
   await using daemon = await started(at);
   await using watching = at.start(['watch', '--json', '--sender', `event:${source}`, '--kind', 'done']);
   const rpc = async (method: string, message: object) =>
@@ -152,18 +169,20 @@ test('events that lead to one another end after eight, also by the tasks that ea
   while ((await rpc('getStats', {})).clients < 2);
   assert.ok(daemon.pid > 0);
   await rpc('subscribe_event', { source, targetAgent: 'crab' });
+  const another = await rpc('subscribe_event', { source: 'x', targetAgent: 'crab' });
+  assert.equal(another.error.message, 'There are as many subscriptions as there may be: 1.');
   await rpc('publish_event', { source, payload: 'lead' });
-  await watching.waitFor(/(?:.*"kind":"DONE".*\n){8}/);
-  assert.equal(at.asked().filter(({ messages }) => messages.at(-1)?.text === 'tell').length, 8);
+  await watching.waitFor(/(?:.*"kind":"DONE".*\n){3}/);
+  assert.equal(at.asked().filter(({ messages }) => messages.at(-1)?.text === 'tell').length, 3);
   const refused = JSON.stringify(at.asked().at(-1)?.messages);
   const { sessions } = await rpc('sessions', {});
   assert.deepEqual(
     sessions.map(({ sender, messages }: { sender: string; messages: number }) => [sender, messages]),
-    [[`event:${source}`, 32]],
+    [[`event:${source}`, 12]],
     refused,
   );
   const { stdout } = await at.run(['daemon', 'logs']);
-  assert.match(stdout, / 8 events in a row have led to issue:crab#7: it is not passed on\.\n/);
+  assert.match(stdout, / 3 events in a row have led to issue:crab#7: it is not passed on\.\n/);
 });
 
 test('the daemon loads nothing of a terminal', { skip: needs('NODE_OPTIONS') }, async () => {

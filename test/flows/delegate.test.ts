@@ -63,6 +63,11 @@ onEachWire('a task is carried out in a session of its own, and its last words co
   assert.match(String(child?.['parentSession']), new RegExp(`${parent?.['id']}\\.jsonl$`));
   // What the task cost is part of what the run cost.
   const total = linesOf(exit).at(-1)?.['usage'];
+  const byModel = Object.values(Object(linesOf(exit).at(-1)?.['modelUsage']));
+  assert.deepEqual(
+    byModel.map((usage) => Object(usage).outputTokens),
+    [Object(total).output_tokens],
+  );
   const own = events(exit, 'request_end').length;
   assert.equal(own, 2, 'requests of the task are not told as those of the run');
   assert.ok(Number(Object(total).output_tokens) > 0);

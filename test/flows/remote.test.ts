@@ -65,6 +65,25 @@ onEachWire('the work is done there, and nothing of this machine goes along', asy
   await lab.stop();
 });
 
+test('in a conversation the agents of the other side can be asked as guests', async () => {
+  await using there = await journey('anthropic', { script: [{ text: 'I am the scout.' }] });
+  await there.work.write(
+    '../home/.crab/agents/scout.toml',
+    'description = "looks"\nprompt = "You are the scout."\n',
+  );
+  await using here = await machine();
+  await using lab = await serve(there);
+  await ownerToken(there, here.token);
+  const args = ['chat', '--remote', lab.url, '--remote-token-file', here.token];
+  const { stdout } = await there.run(args, {
+    cwd: here.path,
+    home: here.home,
+    stdin: '@scout who are you?\n',
+  });
+  assert.match(stdout, /@ scout\nI am the scout\.\n/);
+  assert.match(there.asked()[0]?.system ?? '', /^You are the scout\./);
+});
+
 test('what cannot be meant there is refused before anything is sent', async () => {
   await using there = await journey('anthropic', { script: [{ text: 'Never.' }] });
   await using here = await machine();

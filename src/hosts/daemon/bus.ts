@@ -11,6 +11,7 @@ export interface BusOptions {
   save(subscriptions: readonly SubscriptionInfo[]): Promise<void>;
   /** Starts the target's run. Never throws, and waits for nothing. */
   fire(subscription: SubscriptionInfo, payload: string, hops: number): void;
+  /** As it is at this moment, and so is the next one. */
   readonly maxSubscriptions: number;
   /** Events that may lead to one another in a row. */
   readonly maxHops: number;
@@ -43,7 +44,7 @@ export class Bus {
     if (this.#subscriptions.length >= this.#options.maxSubscriptions)
       throw new RequestFailure(
         429,
-        `There are ${this.#options.maxSubscriptions} subscriptions, as many as there may be.`,
+        `There are as many subscriptions as there may be: ${this.#options.maxSubscriptions}.`,
       );
     const subscription = { id: this.#nextId++, source, targetAgent, once };
     this.#subscriptions = [...this.#subscriptions, subscription];

@@ -246,7 +246,7 @@ class RunningDaemon implements Daemon {
 
   async #bus(): Promise<Bus> {
     const file = subscriptionsFile(this.#options.home);
-    const { maxSubscriptions, maxHops } = this.#limits;
+    const limits = () => this.#limits;
     return new Bus({
       subscriptions: await file.load(),
       save: (subscriptions) => file.save(subscriptions),
@@ -256,8 +256,12 @@ class RunningDaemon implements Daemon {
         failed: ({ agent, sender }, error) =>
           this.#options.log(`${sender} did not start ${agent}: ${String(error)}`),
       }),
-      maxSubscriptions,
-      maxHops,
+      get maxSubscriptions() {
+        return limits().maxSubscriptions;
+      },
+      get maxHops() {
+        return limits().maxHops;
+      },
       log: this.#options.log,
     });
   }

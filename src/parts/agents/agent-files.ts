@@ -1,7 +1,7 @@
 // Where definitions lie: in `agents/` of Crab's home, and in `.crab/agents/` of a project that the person trusts (law 11),
 // whose agents stand before those of the home. A file that cannot be read is told of and costs nobody the others.
 
-import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { lstatSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { asCrabError, CrabError, errnoOf, messageOf } from '../../core/errors.ts';
 import { replaceFile, writeFailure } from '../../disk/replace-file.ts';
@@ -69,12 +69,22 @@ export function textOf(path: string): string {
   }
 }
 
-/** The file of this name in a folder; undefined when there is none. Throws `CrabError` (`usage`) for no name at all. */
-export function fileOf(folder: string, name: string): string | undefined {
+/**
+ * The file of the agent of this name in a folder, whatever the file itself is called; else one that is called so and holds no
+ * agent that counts. Undefined when there is none. Throws `CrabError` (`usage`) for no name at all.
+ */
+export async function fileOf(folder: string, name: string): Promise<string | undefined> {
   requireName(name);
+  const { definitions } = await readAgents([folder]);
+  const found = definitions.find(({ profile }) => profile.agent.name === name);
+  if (found !== undefined) return found.path;
   return [`${name}.toml`, `${name}.md`]
     .map((file) => join(folder, file))
-    .find((path) => statSync(path, { throwIfNoEntry: false }) !== undefined);
+    .find((path) => isThere(path) && !definitions.some((other) => other.path === path));
+}
+
+function isThere(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
 export function requireName(name: string): void {
@@ -84,15 +94,23 @@ export function requireName(name: string): void {
   });
 }
 
-/** In one step, durable when it returns; makes the folder. Throws `CrabError` (`storage-failed`, `storage-full`). */
-export function writeAgent(folder: string, file: string, text: string): string {
+/**
+ * In one step, durable when it returns; makes the folder. `there`: the file that it takes the place of, which goes. Throws
+ * `CrabError` (`usage`, `storage-failed`, `storage-full`).
+ */
+export function writeAgent(folder: string, file: string, text: string, there: string | undefined): string {
   const path = join(folder, file);
+  if (path !== there && isThere(path))
+    throw new CrabError('usage', `${path} is the file of another agent.`, {
+      hint: 'Take another name, or give that file another one.',
+    });
   try {
     replaceFile(path, text);
-    return path;
   } catch (cause) {
     throw writeFailure(path, cause);
   }
+  if (there !== undefined && there !== path) removeAgent(there);
+  return path;
 }
 
 export function removeAgent(path: string): void {

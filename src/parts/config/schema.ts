@@ -172,6 +172,8 @@ export const DAEMON_KEYS = {
   max_loaded_sessions: ['maxLoadedSessions', count(0)],
   idle_minutes: ['idleMs', minutes],
   question_minutes: ['questionMs', minutes],
+  max_subscriptions: ['maxSubscriptions', count(0, 100_000)],
+  max_event_hops: ['maxEventHops', count(1, 1000)],
   log_mib: ['logMib', count(1)],
   log_files: ['logFiles', count(0)],
 } as const;
