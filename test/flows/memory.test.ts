@@ -79,6 +79,56 @@ test('a person lists, shows, searches, changes and removes what is remembered', 
   assert.equal(await crab(['list', '--scope', 'project']), 'Nothing is remembered yet.\n');
 });
 
+test('a memory gets other names, and a text that is empty or stale replaces nothing', async () => {
+  await using at = await journey('anthropic', {
+    script: {
+      scripts: [{ replies: [call('remember', { name: 'shipping', content: ' ' }), { text: 'So.' }] }],
+    },
+  });
+  const crab = async (...args: readonly string[]) => {
+    const { code, stdout, stderr } = await at.run(['memory', ...args]);
+    return `${code} ${stdout.replace(/^\d{4}-\d\d-\d\d/gm, 'DAY')}${stderr}`;
+  };
+  await at.run(['memory', 'edit', 'deploy'], { stdin: 'make ship' });
+  assert.equal(await crab('alias', 'deploy', 'release', '発売'), '0 DAY  project  deploy (release, 発売)\n');
+  assert.equal(await crab('rename', 'release', 'shipping'), '0 Renamed deploy to shipping (project).\n');
+  assert.equal(await crab('show', '発売'), '0 DAY  project  shipping (release, 発売)\n\nmake ship\n');
+  assert.match(await crab('rename', 'shipping'), /^2 crab: The form is `crab memory rename NAME NEW`/);
+  assert.match(await crab('alias', 'shipping'), /^2 crab: The form is `crab memory alias NAME OTHER\.\.\.`/);
+  assert.match(await crab('rename', 'nothing', 'x'), /^1 .*\[memory-unknown\]/);
+  assert.match(await crab('edit', 'shipping'), /^2 crab: There is no text to remember\. \[usage\]/);
+  assert.equal(await crab('edit', 'new'), '0 Nothing was changed.\n');
+  await at.run(['-p', 'learn']);
+  assert.match(JSON.stringify(at.asked().at(-1)?.messages), /A memory needs a text/);
+  assert.equal(await crab('list'), '0 DAY  project  shipping (release, 発売)\n');
+});
+
+test('a memory that is damaged costs nobody the others', async () => {
+  await using at = await journey('anthropic', {
+    script: {
+      scripts: [{ when: 'ask', replies: [call('search_memory', { query: 'tea' }), { text: 'With milk.' }] }],
+    },
+  });
+  await at.run(['memory', 'edit', 'black'], { stdin: 'tea and milk' });
+  await at.run(['memory', 'edit', 'green', '--scope', 'user'], { stdin: 'tea' });
+  await writeFile(join(at.work.home, '.crab/memory/crab.crmem'), 'not what it was');
+  await writeFile(join(at.work.home, '.crab/config.toml'), '[policy]\nmemory_prompt = true\n');
+  const damage = /crab\.crmem is no memory that can be read: it does not begin as one\./;
+  for (const args of [['list'], ['search', 'milk']]) {
+    const { code, stdout, stderr } = await at.run(['memory', ...args]);
+    assert.equal(code, 9);
+    assert.match(stdout, /^\S+ +project +black\n$/);
+    assert.match(stderr, damage);
+  }
+  assert.equal(JSON.parse((await at.run(['memory', 'list', '--json'])).stdout).length, 1);
+  const exit = await at.run(['-p', 'ask']);
+  assert.equal(exit.stdout, 'With milk.\n');
+  assert.match(exit.stderr, damage);
+  const { system, messages } = at.asked().at(-1) ?? {};
+  assert.match(String(system), /\n- black \(project, 0 days old\): tea and milk/);
+  assert.match(JSON.stringify(messages), /## black .*tea and milk\\n\\n\[.*does not begin as one/);
+});
+
 test('a memory goes out as pages and comes back, replaced or merged', async () => {
   await using at = await journey('anthropic', { script: [] });
   await at.run(['memory', 'edit', 'a/b'], { stdin: 'slash' });

@@ -48,6 +48,7 @@ function rememberTool(memories: Memories): Tool {
       const { remembered } = context;
       const memory = memoryOf(memories, scopeOf(input) ?? 'project', context);
       const [name, content] = [textOf(input, 'name'), textOf(input, 'content')];
+      if (content === '') throw new ToolFailure('A memory needs a text; `forget` drops one.');
       const aliases = Array.isArray(input['aliases']) ? input['aliases'].map(String) : undefined;
       const given = aliases !== undefined && { aliases };
       const old = await memory.find(name);
