@@ -11,11 +11,11 @@ import { dumpBook, loadBook } from '../parts/memory/book.ts';
 import { dayText } from '../parts/memory/entry-page.ts';
 import { exportFolder, importFolder } from '../parts/memory/memory-folder.ts';
 import { gathered, MEMORY_SCOPES, type MemoryScope } from '../parts/memory/scopes.ts';
-import { systemClock } from './clock.ts';
-import { crabHome, type Environment, workingFolder } from './home.ts';
+import { type Environment, workingFolder } from './home.ts';
 import { memoriesOf } from './memory.ts';
 import { readAll } from './piped-input.ts';
 import { trustOf } from './project.ts';
+import { sessionNamed } from './session-named.ts';
 import { sinkOf } from './sink.ts';
 import { chosenCommand, subcommandArguments, subcommandUsage } from './subcommand.ts';
 
@@ -309,12 +309,6 @@ function single({ scopes }: Call): MemoryScope {
 /** As other agents name it. */
 function typeOf(scope: MemoryScope): string {
   return scope === 'user' ? 'user' : 'project';
-}
-
-async function sessionNamed(text: string, env: Environment): Promise<string> {
-  const { createTapes } = await import('../parts/tape/tapes.ts');
-  const tapes = createTapes({ home: crabHome(env), clock: systemClock, random: Math.random });
-  return (await tapes.meta(await tapes.find(text))).id;
 }
 
 /** What a session keeps for itself is looked at where the session is named, and then nothing else is. */

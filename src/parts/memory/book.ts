@@ -1,10 +1,11 @@
 // A memory as a folder of pages that people read and edit, and mdbook shows (rust-lang.github.io/mdBook): notes and
 // archives in a folder each, a table of contents, and a book.toml that is written once and then the person's own.
 
-import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { lstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CrabError, errnoOf, messageOf } from '../../core/errors.ts';
 import type { MemoryEntry, MemoryKind } from '../../core/memory.ts';
+import { makeFolder } from '../../disk/make-folder.ts';
 import { malformed, readPage, writePage } from './entry-page.ts';
 import { MAX_CONTENT_BYTES } from './operations.ts';
 
@@ -24,7 +25,7 @@ export function dumpBook(folder: string, entries: readonly MemoryEntry[]): void 
     for (const [kind, name, title] of FOLDERS) {
       const own = entries.filter((entry) => entry.kind === kind);
       const files = fileNames(own);
-      mkdirSync(join(folder, name), { recursive: true });
+      makeFolder(join(folder, name), 0o777);
       for (const old of pagesIn(join(folder, name))) rmSync(join(folder, name, old), { force: true });
       contents.push(`# ${title}`, '');
       for (const [at, entry] of own.entries()) {
@@ -138,5 +139,6 @@ export function folderFailure(error: unknown, path: string): CrabError {
   const full = errnoOf(error) === 'ENOSPC' || errnoOf(error) === 'EDQUOT';
   return new CrabError(full ? 'storage-full' : 'storage-failed', `${path}: ${messageOf(error)}.`, {
     cause: error,
+    ...(!full && { hint: 'Choose another folder, or see that this one can be read and written.' }),
   });
 }

@@ -1,10 +1,11 @@
 // Memories as a folder of the kind that other agents keep: a Markdown file for each, and an index of them in MEMORY.md.
 // What is exported and imported again is the same.
 
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CrabError } from '../../core/errors.ts';
 import type { MemoryEntry } from '../../core/memory.ts';
+import { makeFolder } from '../../disk/make-folder.ts';
 import { folderFailure } from './book.ts';
 import { malformed } from './entry-page.ts';
 import { described, type NoteOptions, readNote, slugOf, writtenNote } from './note-file.ts';
@@ -21,7 +22,7 @@ export function exportFolder(folder: string, entries: readonly MemoryEntry[], op
   const notes = entries.filter(({ kind }) => kind === 'note');
   const files = slugs(notes);
   try {
-    mkdirSync(folder, { recursive: true });
+    makeFolder(folder, 0o777);
     for (const [at, note] of notes.entries())
       writeFileSync(join(folder, files[at] ?? ''), writtenNote(note, options));
     writeFileSync(join(folder, INDEX), indexOf(notes, files));
