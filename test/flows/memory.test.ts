@@ -193,6 +193,9 @@ test('notes go to another agent’s kind of folder and come back', async () => {
   assert.match(await crab(['show', 'style']), /\n\nTwo spaces\.\n$/);
   assert.match(await crab(['show', 'other']), /\n\nKept\.\n$/);
   assert.match(await crab(['show', 'deploy']), /\n\n---\ntype: project\n---\nRun make ship\.\n$/);
+  await at.work.write('facts/MEMORY.md', '# Facts\n\nTests: make test\n');
+  assert.equal(await crab(['import', 'facts']), 'Read 1 memory into the memory of the project.\n');
+  assert.match(await crab(['show', 'MEMORY']), /\n\n# Facts\n\nTests: make test\n$/);
   await at.work.write('notes/broken.md', '---\nname: x\n');
   const exit = await at.run(['memory', 'import', 'notes']);
   assert.equal(exit.code, 42);
