@@ -11,6 +11,7 @@ import { dumpBook, loadBook } from '../parts/memory/book.ts';
 import { dayText } from '../parts/memory/entry-page.ts';
 import { exportFolder, importFolder } from '../parts/memory/memory-folder.ts';
 import { gathered, MEMORY_SCOPES, type MemoryScope } from '../parts/memory/scopes.ts';
+import { systemClock } from './clock.ts';
 import { type Environment, workingFolder } from './home.ts';
 import { memoriesOf } from './memory.ts';
 import { readAll } from './piped-input.ts';
@@ -186,7 +187,9 @@ const COMMANDS: Readonly<Record<string, (call: Call) => Promise<void>>> = {
   async load(call) {
     const folder = resolve(one(call, 'load DIR'));
     const scope = single(call);
-    const loaded = loadBook(folder);
+    const now = BigInt(Math.floor(systemClock.now() / 1000));
+    // A page that a person wrote says no time.
+    const loaded = loadBook(folder).map((entry) => ({ ...entry, createdAt: entry.createdAt || now }));
     const memory = call.memory(scope);
     const kept = call.merge ? await entriesBeside(memory, loaded) : [];
     await memory.replace([...kept, ...loaded]);

@@ -138,6 +138,15 @@ test('a memory goes out as pages and comes back, replaced or merged', async () =
     await readFile(at.work.file('book/notes/a%2Fb.md'), 'utf8'),
     /^<div id="meta">[\s\S]*<\/div>\n\nslash$/,
   );
+  await at.work.write('notes/mine.md', 'not of a memory');
+  const refused = await at.run(['memory', 'dump', '.']);
+  assert.equal(refused.code, 2);
+  assert.match(
+    refused.stderr,
+    /notes is not of a memory that was dumped, and would be lost\. \[usage\]\nChoose an empty/,
+  );
+  assert.equal(await at.work.read('notes/mine.md'), 'not of a memory');
+  assert.equal((await at.run(['memory', 'dump', 'book'])).code, 0);
   await at.run(['memory', 'edit', 'other'], { stdin: 'kept' });
   await at.run(['memory', 'load', 'book', '--merge']);
   assert.match((await at.run(['memory', 'list'])).stdout, /other\n.*a\/b\n$/);
@@ -146,6 +155,12 @@ test('a memory goes out as pages and comes back, replaced or merged', async () =
     'Read 1 memory into the memory of the project.\n',
   );
   assert.match((await at.run(['memory', 'list'])).stdout, /^\S+ +project +a\/b\n$/);
+  await at.work.write('book/notes/by hand.md', 'without facts');
+  await at.run(['memory', 'load', 'book']);
+  assert.match(
+    (await at.run(['memory', 'list'])).stdout,
+    /^20\d\d-\S+ +project +by hand\n20\d\d-\S+ +project +a\/b\n$/,
+  );
 });
 
 test('processes that change it at once lose nothing of each other', async () => {

@@ -1,7 +1,7 @@
 // A memory as a folder of pages that people read and edit, and mdbook shows (rust-lang.github.io/mdBook): notes and
 // archives in a folder each, a table of contents, and a book.toml that is written once and then the person's own.
 
-import { lstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CrabError, errnoOf, messageOf } from '../../core/errors.ts';
 import type { MemoryEntry, MemoryKind } from '../../core/memory.ts';
@@ -15,13 +15,20 @@ const FOLDERS: readonly (readonly [MemoryKind, string, string])[] = [
 ];
 const BOOK = '[book]\ntitle = "Memory"\nsrc = "."\n';
 const PAGE = '.md';
+const SUMMARY = 'SUMMARY.md';
+/** How a table of contents begins that was written here. */
+const SUMMARY_START = '# Summary\n\n# Notes\n';
 const MAX_PAGE_BYTES = MAX_CONTENT_BYTES + 64 * 1024;
 const MAX_PAGES = 100_000;
 
-/** Writes the entries below `folder`. Pages of entries that are gone are removed; nothing else is touched. */
+/**
+ * Writes the entries below `folder`. Pages of entries that are gone are removed; nothing else is touched. Throws `CrabError`:
+ * `usage` for a folder with pages of other origin, `storage-full`, `storage-failed`.
+ */
 export function dumpBook(folder: string, entries: readonly MemoryEntry[]): void {
   const contents: string[] = ['# Summary', ''];
   try {
+    requireOwn(folder);
     for (const [kind, name, title] of FOLDERS) {
       const own = entries.filter((entry) => entry.kind === kind);
       const files = fileNames(own);
@@ -35,11 +42,23 @@ export function dumpBook(folder: string, entries: readonly MemoryEntry[]): void 
       }
       contents.push('');
     }
-    writeFileSync(join(folder, 'SUMMARY.md'), contents.join('\n'));
+    writeFileSync(join(folder, SUMMARY), contents.join('\n'));
     writeFileSync(join(folder, 'book.toml'), BOOK, { flag: 'wx' });
   } catch (error) {
     if (errnoOf(error) !== 'EEXIST') throw folderFailure(error, folder);
   }
+}
+
+/** Pages that no dump wrote are somebody's work, and not to be removed. */
+function requireOwn(folder: string): void {
+  const summary = existsSync(join(folder, SUMMARY)) ? readFileSync(join(folder, SUMMARY), 'utf8') : undefined;
+  if (summary?.startsWith(SUMMARY_START) === true) return;
+  const places = FOLDERS.map(([, name]) => join(folder, name)).filter((path) => listed(path)?.length);
+  const [other] = summary === undefined ? places : [join(folder, SUMMARY)];
+  if (other === undefined) return;
+  throw new CrabError('usage', `${other} is not of a memory that was dumped, and would be lost.`, {
+    hint: 'Choose an empty folder, or one that a memory was dumped to.',
+  });
 }
 
 /** The entries of such a folder, oldest first. Throws `CrabError` (`input-malformed`, `usage`) before anything is changed. */
