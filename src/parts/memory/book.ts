@@ -27,22 +27,30 @@ const MAX_PAGES = 100_000;
  */
 export function dumpBook(folder: string, entries: readonly MemoryEntry[]): void {
   const contents: string[] = ['# Summary', ''];
+  const parts = FOLDERS.map(([kind, name, title]) => {
+    const own = entries.filter((entry) => entry.kind === kind);
+    const files = fileNames(own);
+    contents.push(`# ${title}`, '');
+    for (const [at, entry] of own.entries())
+      contents.push(
+        `- [${entry.name.replace(/[[\]\\]/g, '\\$&')}](<${name}/${linked(files[at] ?? '')}${PAGE}>)`,
+      );
+    contents.push('');
+    return { path: join(folder, name), own, files };
+  });
   try {
     requireOwn(folder);
-    for (const [kind, name, title] of FOLDERS) {
-      const own = entries.filter((entry) => entry.kind === kind);
-      const files = fileNames(own);
-      makeFolder(join(folder, name), 0o777);
-      for (const old of pagesIn(join(folder, name))) rmSync(join(folder, name, old), { force: true });
-      contents.push(`# ${title}`, '');
+    makeFolder(folder, 0o777);
+    // First, since by it a dump that did not come to its end is known for one.
+    writeFileSync(join(folder, SUMMARY), contents.join('\n'));
+    for (const { path, own, files } of parts) {
+      makeFolder(path, 0o777);
+      for (const old of pagesIn(path)) rmSync(join(path, old), { force: true });
       for (const [at, entry] of own.entries()) {
         const file = files[at] ?? '';
-        writeFileSync(join(folder, name, file + PAGE), writePage(entry, file === entry.name));
-        contents.push(`- [${entry.name.replace(/[[\]\\]/g, '\\$&')}](<${name}/${linked(file)}${PAGE}>)`);
+        writeFileSync(join(path, file + PAGE), writePage(entry, file === entry.name));
       }
-      contents.push('');
     }
-    writeFileSync(join(folder, SUMMARY), contents.join('\n'));
     writeFileSync(join(folder, 'book.toml'), BOOK, { flag: 'wx' });
   } catch (error) {
     if (errnoOf(error) !== 'EEXIST') throw folderFailure(error, folder);
@@ -52,7 +60,9 @@ export function dumpBook(folder: string, entries: readonly MemoryEntry[]): void 
 /** Pages that no dump wrote are somebody's work, and not to be removed. */
 function requireOwn(folder: string): void {
   const summary = existsSync(join(folder, SUMMARY)) ? readFileSync(join(folder, SUMMARY), 'utf8') : undefined;
-  if (summary?.startsWith(SUMMARY_START) === true) return;
+  const isOwn = summary?.startsWith(SUMMARY_START) === true;
+  // The disk may have been full at that moment.
+  if (isOwn || (summary !== undefined && SUMMARY_START.startsWith(summary))) return;
   const places = FOLDERS.map(([, name]) => join(folder, name)).filter((path) => listed(path)?.length);
   const [other] = summary === undefined ? places : [join(folder, SUMMARY)];
   if (other === undefined) return;
