@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { DEFAULT_AGENT } from '../core/agent.ts';
 import { CrabError, EXIT } from '../core/errors.ts';
 import type { Memory, MemoryEntry } from '../core/memory.ts';
-import { visibleLine } from '../faces/visible.ts';
+import { visible, visibleLine } from '../faces/visible.ts';
 import { dumpBook, loadBook } from '../parts/memory/book.ts';
 import { dayText } from '../parts/memory/entry-page.ts';
 import { exportFolder, importFolder } from '../parts/memory/memory-folder.ts';
@@ -116,7 +116,7 @@ const COMMANDS: Readonly<Record<string, (call: Call) => Promise<void>>> = {
   async show(call) {
     const { entry, scope } = await named(call, one(call, 'show NAME'));
     if (call.json) return call.print(`${JSON.stringify(plain({ entry, scope }), null, 2)}\n`);
-    await call.print(`${row(entry, scope)}\n\n${entry.content.replace(/\n?$/, '\n')}`);
+    await call.print(`${row(entry, scope)}\n\n${visible(entry.content).replace(/\n?$/, '\n')}`);
   },
   async search(call) {
     if (call.words.length === 0) throw usage('`crab memory search` needs words.');
@@ -284,10 +284,13 @@ function plain({ entry, scope }: Located): object {
   return { name, aliases, kind, scope, created: dayText(createdAt), content };
 }
 
+/** Room for a name and every alias that there may be. */
+const MAX_ROW = 20_000;
+
 function row({ name, aliases, kind, createdAt }: MemoryEntry, scope: MemoryScope): string {
   const also = aliases.length > 0 ? ` (${aliases.join(', ')})` : '';
   const what = kind === 'archive' ? 'archive' : scope;
-  return `${dayText(createdAt)}  ${what.padEnd(7)}  ${name}${also}`;
+  return visibleLine(`${dayText(createdAt)}  ${what.padEnd(7)}  ${name}${also}`, MAX_ROW);
 }
 
 function count(number: number): string {

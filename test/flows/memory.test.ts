@@ -63,6 +63,10 @@ test('a person lists, shows, searches, changes and removes what is remembered', 
   assert.equal(await crab(['list']), 'DAY  project  style\nDAY  user     me\n');
   assert.equal(await crab(['show', 'me']), 'DAY  user     me\n\nI like tea.\n');
   assert.equal(await crab(['search', 'tea']), 'DAY  user     me\n');
+  assert.equal(await crab(['edit', 'moves'], 'up \u001b[2J\u0007here\n'), 'Remembered moves (project).\n');
+  assert.doesNotMatch(await crab(['show', 'moves']), /[\p{Cc}--\n]/v);
+  assert.ok((await crab(['show', 'moves', '--json'])).includes('up \\u001b[2J\\u0007here\\n'));
+  assert.equal(await crab(['remove', 'moves']), 'Removed moves (project).\n');
   assert.equal(await crab(['edit', 'style'], 'Four spaces.\n'), 'Changed style (project).\n');
   const [shown] = JSON.parse(await crab(['list', '--json'])) as readonly object[];
   const { created, ...rest } = shown as { created: string };
