@@ -86,7 +86,16 @@ test('a person lists, shows, searches, changes and removes what is remembered', 
 test('a memory gets other names, and a text that is empty or stale replaces nothing', async () => {
   await using at = await journey('anthropic', {
     script: {
-      scripts: [{ replies: [call('remember', { name: 'shipping', content: ' ' }), { text: 'So.' }] }],
+      scripts: [
+        { when: 'learn', replies: [call('remember', { name: 'shipping', content: ' ' }), { text: 'So.' }] },
+        {
+          when: 'again',
+          replies: [
+            call('remember', { name: 'release', content: 'make release', aliases: ['release', 'out'] }),
+            { text: 'So.' },
+          ],
+        },
+      ],
     },
   });
   const crab = async (...args: readonly string[]) => {
@@ -105,6 +114,9 @@ test('a memory gets other names, and a text that is empty or stale replaces noth
   await at.run(['-p', 'learn']);
   assert.match(JSON.stringify(at.asked().at(-1)?.messages), /A memory needs a text/);
   assert.equal(await crab('list'), '0 DAY  project  shipping (release, 発売)\n');
+  // What the model chose last is its name, and the one before finds it still.
+  await at.run(['-p', 'again']);
+  assert.equal(await crab('show', 'shipping'), '0 DAY  project  release (out, shipping)\n\nmake release\n');
 });
 
 test('a memory that is damaged costs nobody the others', async () => {
