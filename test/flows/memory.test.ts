@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import {
   type Journey,
@@ -235,6 +235,37 @@ test('notes go to another agent’s kind of folder and come back', async () => {
     /broken\.md cannot be read as a memory: it begins with `---`[^\n]*\nMend the page; nothing was changed\./,
   );
   assert.match(await crab(['show', 'style']), /\n\nTwo spaces\.\n$/);
+});
+
+test('nothing is written through a link that lies in a project', async () => {
+  await using at = await journey('anthropic', {
+    script: [],
+    files: { 'own.md': 'mine', 'own/page.md': 'mine' },
+  });
+  const { work } = at;
+  const link = async (target: string, path: string) => {
+    await mkdir(dirname(work.file(path)), { recursive: true });
+    await symlink(work.file(target), work.file(path));
+  };
+  await link('own.md', '.crab/memory/style.md.tmp');
+  const edit = await at.run(['memory', 'edit', 'style', '--scope', 'team'], { stdin: 'Two spaces.' });
+  assert.equal(edit.stdout, 'Remembered style (team).\n');
+  await at.run(['memory', 'edit', 'style', '--scope', 'project'], { stdin: 'Two spaces.' });
+  await link('own.md', 'notes/style.md');
+  await link('own.md', 'listed/MEMORY.md');
+  await link('own', 'book/notes');
+  await link('own.md', 'second/SUMMARY.md');
+  for (const args of [
+    ['export', 'notes'],
+    ['export', 'listed'],
+    ['dump', 'book'],
+    ['dump', 'second'],
+  ]) {
+    const { code, stderr } = await at.run(['memory', ...args, '--scope', 'project']);
+    assert.equal(code, 2, args.join(' '));
+    assert.match(stderr, /is a link, and nothing is written through it\. \[usage\]/);
+  }
+  assert.deepEqual([await work.read('own.md'), await work.read('own/page.md')], ['mine', 'mine']);
 });
 
 test('what a team shares is a file of the repository, and a model sees it where the project is trusted', async () => {

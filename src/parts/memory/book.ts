@@ -57,8 +57,17 @@ export function dumpBook(folder: string, entries: readonly MemoryEntry[]): void 
   }
 }
 
+/** A link may lead out of the folder, to what nobody meant. Throws `CrabError usage`. */
+export function requireNoLink(path: string): void {
+  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() !== true) return;
+  throw new CrabError('usage', `${path} is a link, and nothing is written through it.`, {
+    hint: 'Choose another folder.',
+  });
+}
+
 /** Pages that no dump wrote are somebody's work, and not to be removed. */
 function requireOwn(folder: string): void {
+  for (const name of [...FOLDERS.map(([, name]) => name), SUMMARY]) requireNoLink(join(folder, name));
   const summary = existsSync(join(folder, SUMMARY)) ? readFileSync(join(folder, SUMMARY), 'utf8') : undefined;
   const isOwn = summary?.startsWith(SUMMARY_START) === true;
   // The disk may have been full at that moment.

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { CrabError } from '../../core/errors.ts';
 import type { MemoryEntry } from '../../core/memory.ts';
 import { makeFolder } from '../../disk/make-folder.ts';
-import { folderFailure } from './book.ts';
+import { folderFailure, requireNoLink } from './book.ts';
 import { malformed } from './entry-page.ts';
 import { described, type NoteOptions, readNote, slugOf, writtenNote } from './note-file.ts';
 
@@ -25,6 +25,7 @@ export function exportFolder(folder: string, entries: readonly MemoryEntry[], op
   const files = slugs(notes);
   try {
     makeFolder(folder, 0o777);
+    for (const file of [...files, INDEX]) requireNoLink(join(folder, file));
     for (const [at, note] of notes.entries())
       writeFileSync(join(folder, files[at] ?? ''), writtenNote(note, options));
     writeFileSync(join(folder, INDEX), indexOf(notes, files));

@@ -119,7 +119,7 @@ export function writeWhole(
   const temporary = `${path}.tmp`;
   try {
     fs.makeFolder(dirname(path));
-    const descriptor = fs.open(temporary, 'w', mode);
+    const descriptor = openNew(temporary, mode, fs);
     try {
       fs.write(descriptor, bytes);
       fs.sync(descriptor);
@@ -135,6 +135,17 @@ export function writeWhole(
       // It was renamed, or never made.
     }
     throw failed(error, 'write', path);
+  }
+}
+
+/** A file of our own: what stands there, be it left by a crash or a link that somebody planted, is not written through. */
+function openNew(path: string, mode: number, fs: SnapshotFs): number {
+  try {
+    return fs.open(path, 'wx', mode);
+  } catch (error) {
+    if (errnoOf(error) !== 'EEXIST') throw error;
+    fs.unlink(path);
+    return fs.open(path, 'wx', mode);
   }
 }
 
