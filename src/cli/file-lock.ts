@@ -1,6 +1,5 @@
 // A file that one process changes at a time; whoever comes second waits for a while.
 
-import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { LockOptions } from '../parts/tape/lock.ts';
 import { systemClock } from './clock.ts';
@@ -12,16 +11,20 @@ export interface FileLockOptions extends LockOptions {
   readonly waitMs?: number;
 }
 
-/** Makes the folder of the file. Resolves with what releases it. Throws `CrabError session-held`. */
+/** Makes the folder of the file. Resolves with what releases it. Throws `CrabError`: `session-held`, `storage-failed`. */
 export async function lockFile(
   path: string,
   { waitMs = PATIENCE_MS, ...options }: FileLockOptions = {},
 ): Promise<() => void> {
-  const [{ lockWhenFree, thisProcess }, { nodeSyncFs }] = await Promise.all([
+  const [{ lockWhenFree, thisProcess }, { nodeSyncFs, storageError }] = await Promise.all([
     import('../parts/tape/lock.ts'),
     import('../parts/tape/sync-fs.ts'),
   ]);
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  try {
+    nodeSyncFs.mkdir(dirname(path), 0o700);
+  } catch (error) {
+    throw storageError(error, `create ${dirname(path)}`);
+  }
   const self = thisProcess();
   const lock = await lockWhenFree(path, { self, disk: nodeSyncFs, clock: systemClock, waitMs, ...options });
   return () => lock.release();

@@ -5,16 +5,18 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { DEFAULT_AGENT } from '../core/agent.ts';
 import { CrabError, EXIT } from '../core/errors.ts';
-import type { Memory, MemoryEntry, MemoryHit } from '../core/memory.ts';
-import { visibleLine } from '../faces/visible.ts';
+import type { Memory, MemoryEntry } from '../core/memory.ts';
+import { visible, visibleLine } from '../faces/visible.ts';
 import { dumpBook, loadBook } from '../parts/memory/book.ts';
+import { dayText } from '../parts/memory/entry-page.ts';
 import { exportFolder, importFolder } from '../parts/memory/memory-folder.ts';
-import { MEMORY_SCOPES, type MemoryScope } from '../parts/memory/scopes.ts';
+import { gathered, MEMORY_SCOPES, type MemoryScope } from '../parts/memory/scopes.ts';
 import { systemClock } from './clock.ts';
-import { crabHome, type Environment, workingFolder } from './home.ts';
+import { type Environment, workingFolder } from './home.ts';
 import { memoriesOf } from './memory.ts';
 import { readAll } from './piped-input.ts';
 import { trustOf } from './project.ts';
+import { sessionNamed } from './session-named.ts';
 import { sinkOf } from './sink.ts';
 import { chosenCommand, subcommandArguments, subcommandUsage } from './subcommand.ts';
 
@@ -24,6 +26,8 @@ const HELP = `Usage: crab memory COMMAND
   show NAME               one, by its name or an alias
   search WORDS            the best first
   edit NAME               in $VISUAL or $EDITOR, or from standard input; made when it is not there
+  rename NAME NEW         under another name
+  alias NAME OTHER...     found by other names, too
   remove NAME             for good
   consolidate             have a model merge notes that say the same; what they were is kept in a folder. With --dry-run it only
                           tells which. Not for the team's
@@ -103,44 +107,62 @@ async function aboutTeam(memory: Memory, cwd: string, env: Environment): Promise
 
 const COMMANDS: Readonly<Record<string, (call: Call) => Promise<void>>> = {
   async list(call) {
-    const all = await everything(none(call, 'list'));
-    if (call.json) return call.print(`${JSON.stringify(all.map(plain), null, 2)}\n`);
-    if (all.length === 0) return call.print('Nothing is remembered yet.\n');
-    for (const { entry, scope } of all) await call.print(`${row(entry, scope)}\n`);
+    const { memory, scopes } = none(call, 'list');
+    const { found, failures } = await gathered(scopes, async (scope) =>
+      (await memory(scope).entries()).map((entry) => ({ entry })),
+    );
+    await printAll(call, found, found.map(plain), failures, 'Nothing is remembered yet.');
   },
   async show(call) {
     const { entry, scope } = await named(call, one(call, 'show NAME'));
     if (call.json) return call.print(`${JSON.stringify(plain({ entry, scope }), null, 2)}\n`);
-    await call.print(`${row(entry, scope)}\n\n${entry.content.replace(/\n?$/, '\n')}`);
+    await call.print(`${row(entry, scope)}\n\n${visible(entry.content).replace(/\n?$/, '\n')}`);
   },
   async search(call) {
     if (call.words.length === 0) throw usage('`crab memory search` needs words.');
-    const found: (MemoryHit & { readonly scope: MemoryScope })[] = [];
-    for (const scope of call.scopes)
-      for (const hit of await call.memory(scope).search(call.words.join(' '), 20))
-        found.push({ ...hit, scope });
-    found.sort((a, b) => b.score - a.score);
-    if (call.json) {
-      const hits = found.map((hit) => ({ ...plain(hit), score: hit.score }));
-      return call.print(`${JSON.stringify(hits, null, 2)}\n`);
-    }
-    if (found.length === 0) return call.print('Nothing is remembered about that.\n');
-    for (const { entry, scope } of found) await call.print(`${row(entry, scope)}\n`);
+    const { found, failures } = await gathered(call.scopes, (scope) =>
+      call.memory(scope).search(call.words.join(' '), 20),
+    );
+    const hits = found.toSorted((a, b) => b.score - a.score);
+    const asJson = hits.map((hit) => ({ ...plain(hit), score: hit.score }));
+    await printAll(call, hits, asJson, failures, 'Nothing is remembered about that.');
   },
   async edit(call) {
     const name = one(call, 'edit NAME');
     const found = await find(call, name);
     const scope = found?.scope ?? call.scopes[0] ?? 'project';
-    const content = process.stdin.isTTY
-      ? await edited(found?.entry.content ?? '')
-      : (await readAll(process.stdin, false)).text;
-    if (found !== undefined && content === found.entry.content) return call.print('Nothing was changed.\n');
-    const memory = call.memory(scope);
-    if (found === undefined) await memory.apply({ type: 'add', kind: 'note', name, content });
-    else await memory.apply({ type: 'update', name, content });
-    await call.print(
-      `${found === undefined ? 'Remembered' : 'Changed'} ${found?.entry.name ?? name} (${scope}).\n`,
-    );
+    const was = found?.entry.content;
+    const keep = async (content: string) => {
+      if (content === (was ?? '')) return call.print('Nothing was changed.\n');
+      if (content.trim() === '')
+        throw usage('There is no text to remember.', '`crab memory remove NAME` drops a memory.');
+      const change =
+        was === undefined
+          ? ({ type: 'add', kind: 'note', name, content } as const)
+          : ({ type: 'update', name, content, was } as const);
+      const entry = await call.memory(scope).apply(change);
+      await call.print(
+        `${was === undefined ? 'Remembered' : 'Changed'} ${entry?.name ?? name} (${scope}).\n`,
+      );
+    };
+    if (process.stdin.isTTY) await edited(was ?? '', keep);
+    else await keep((await readAll(process.stdin, false)).text);
+  },
+  async rename(call) {
+    const [name, to, ...rest] = call.words;
+    if (name === undefined || to === undefined || rest.length > 0)
+      throw usage('The form is `crab memory rename NAME NEW`.');
+    const { entry, scope } = await named(call, name);
+    await call.memory(scope).apply({ type: 'rename', name: entry.name, to });
+    await call.print(`Renamed ${entry.name} to ${to} (${scope}).\n`);
+  },
+  async alias(call) {
+    const [name, ...aliases] = call.words;
+    if (name === undefined || aliases.length === 0)
+      throw usage('The form is `crab memory alias NAME OTHER...`.');
+    const { entry, scope } = await named(call, name);
+    const after = await call.memory(scope).apply({ type: 'alias', name: entry.name, aliases });
+    await call.print(`${row(after ?? entry, scope)}\n`);
   },
   async remove(call) {
     const { entry, scope } = await named(call, one(call, 'remove NAME'));
@@ -165,7 +187,9 @@ const COMMANDS: Readonly<Record<string, (call: Call) => Promise<void>>> = {
   async load(call) {
     const folder = resolve(one(call, 'load DIR'));
     const scope = single(call);
-    const loaded = loadBook(folder);
+    const now = BigInt(Math.floor(systemClock.now() / 1000));
+    // A page that a person wrote says no time.
+    const loaded = loadBook(folder).map((entry) => ({ ...entry, createdAt: entry.createdAt || now }));
     const memory = call.memory(scope);
     const kept = call.merge ? await entriesBeside(memory, loaded) : [];
     await memory.replace([...kept, ...loaded]);
@@ -196,11 +220,18 @@ async function entriesBeside(
   return (await memory.entries()).filter(({ name }) => !names.has(name));
 }
 
-async function everything(call: Call): Promise<readonly Located[]> {
-  const all: Located[] = [];
-  for (const scope of call.scopes)
-    for (const entry of await call.memory(scope).entries()) all.push({ entry, scope });
-  return all;
+/** What could be read; throws `CrabError` behind it where something could not. */
+async function printAll(
+  { json, print }: Call,
+  found: readonly Located[],
+  asJson: readonly object[],
+  [failure]: readonly CrabError[],
+  nothing: string,
+): Promise<void> {
+  if (json) await print(`${JSON.stringify(asJson, null, 2)}\n`);
+  else if (found.length === 0 && failure === undefined) await print(`${nothing}\n`);
+  else for (const { entry, scope } of found) await print(`${row(entry, scope)}\n`);
+  if (failure !== undefined) throw failure;
 }
 
 interface Located {
@@ -222,12 +253,14 @@ async function named(call: Call, name: string): Promise<Located> {
   throw new CrabError('memory-unknown', `There is no memory called ${JSON.stringify(name)}.`);
 }
 
-async function edited(content: string): Promise<string> {
+/** What the person makes of it goes to `keep`; where that fails, the file with it stays and is named. */
+async function edited(content: string, keep: (text: string) => Promise<void>): Promise<void> {
   const editor = (process.env['VISUAL'] || process.env['EDITOR'] || '').trim();
   if (editor === '')
     throw usage('There is no editor: neither VISUAL nor EDITOR is set.', 'Send the text on standard input.');
   const folder = await fs.mkdtemp(join(tmpdir(), 'crab-memory-'));
   const path = join(folder, 'memory.md');
+  let isKept = false;
   try {
     await fs.writeFile(path, content, { mode: 0o600 });
     const { runForeground } = await import('../parts/process/foreground.ts');
@@ -235,26 +268,29 @@ async function edited(content: string): Promise<string> {
     const status = await runForeground([program, ...args, path]);
     if (status !== 0)
       throw new CrabError('tool-failed', `${program} ended with status ${status}; nothing was changed.`);
-    return await fs.readFile(path, 'utf8');
+    const text = await fs.readFile(path, 'utf8');
+    await keep(text).catch((error: unknown) => {
+      if (!(error instanceof CrabError) || text.trim() === '') throw error;
+      isKept = true;
+      throw new CrabError(error.code, error.message, { hint: `What you wrote is in ${path}.`, cause: error });
+    });
   } finally {
-    await fs.rm(folder, { recursive: true, force: true });
+    if (!isKept) await fs.rm(folder, { recursive: true, force: true });
   }
 }
 
 function plain({ entry, scope }: Located): object {
   const { name, aliases, kind, content, createdAt } = entry;
-  return { name, aliases, kind, scope, created: day(createdAt), content };
+  return { name, aliases, kind, scope, created: dayText(createdAt), content };
 }
+
+/** Room for a name and every alias that there may be. */
+const MAX_ROW = 20_000;
 
 function row({ name, aliases, kind, createdAt }: MemoryEntry, scope: MemoryScope): string {
   const also = aliases.length > 0 ? ` (${aliases.join(', ')})` : '';
   const what = kind === 'archive' ? 'archive' : scope;
-  return `${day(createdAt)}  ${what.padEnd(7)}  ${name}${also}`;
-}
-
-function day(seconds: bigint): string {
-  const time = new Date(Number(seconds) * 1000);
-  return Number.isNaN(time.getTime()) ? 'unknown' : time.toISOString().slice(0, 10);
+  return visibleLine(`${dayText(createdAt)}  ${what.padEnd(7)}  ${name}${also}`, MAX_ROW);
 }
 
 function count(number: number): string {
@@ -279,12 +315,6 @@ function single({ scopes }: Call): MemoryScope {
 /** As other agents name it. */
 function typeOf(scope: MemoryScope): string {
   return scope === 'user' ? 'user' : 'project';
-}
-
-async function sessionNamed(text: string, env: Environment): Promise<string> {
-  const { createTapes } = await import('../parts/tape/tapes.ts');
-  const tapes = createTapes({ home: crabHome(env), clock: systemClock, random: Math.random });
-  return (await tapes.meta(await tapes.find(text))).id;
 }
 
 /** What a session keeps for itself is looked at where the session is named, and then nothing else is. */

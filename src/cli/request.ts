@@ -223,12 +223,12 @@ async function instruct(
 
 async function withMemory(
   written: Declaration['instructions'],
-  { args, env, settings, now }: RequestOptions,
+  { args, env, settings, now, warn }: RequestOptions,
   where: { readonly cwd: string; readonly trusted: boolean },
 ): Promise<Declaration['instructions']> {
   if (settings.policy.memoryPrompt !== true) return written;
   const { memoryPrompt } = await import('./memory-prompt.ts');
-  const list = await memoryPrompt({ env, now, agent: args.value('agent') ?? DEFAULT_AGENT, ...where });
+  const list = await memoryPrompt({ env, now, warn, agent: args.value('agent') ?? DEFAULT_AGENT, ...where });
   return list === undefined ? written : { ...written, append: [...written.append, list] };
 }
 

@@ -10,6 +10,7 @@ import { type Environment, workingFolder } from './home.ts';
 import { progressOn } from './progress.ts';
 import { searchOptions } from './search.ts';
 import { replyText } from './search-text.ts';
+import { sessionNamed } from './session-named.ts';
 import { stopOnSignals } from './signals.ts';
 import { sinkOf } from './sink.ts';
 import { subcommandArguments, subcommandUsage } from './subcommand.ts';
@@ -25,7 +26,7 @@ const HELP = `Usage: crab search WORDS
   --role ROLE        said by: user, assistant, or tool (calls and results)
   --since WHEN       2026-01-31, or 12h, 7d, 3w ago
   --until WHEN       the same
-  --session ID       every hit in this session
+  --session SESSION  every hit in this session: its id or the beginning of one, or its name
   -C N               N messages before and after each hit
   --limit N          hits, 1 to ${MAX_HITS} (default ${DEFAULT_LIMIT})
   --page N           the next ones, from 1
@@ -61,7 +62,7 @@ export async function searchCommand(argv: readonly string[], env: Environment): 
         after: around,
         limit: numberOf(values.limit, '--limit', 1, MAX_HITS) ?? DEFAULT_LIMIT,
         page: (numberOf(values.page, '--page', 1, 1_000_000) ?? 1) - 1,
-        filters: filtersOf(values),
+        filters: await filtersOf(values, env),
       },
       stop.signal,
     );
@@ -71,9 +72,14 @@ export async function searchCommand(argv: readonly string[], env: Environment): 
       const options = { query, paint, here: workingFolder(), home: env.HOME || homedir() };
       await stdout.write(replyText(reply, options));
     }
-    if (reply.pending > 0)
+    const { pending, unreadable = 0 } = reply;
+    if (pending > unreadable)
       await stderr.write(
-        `crab: ${reply.pending} sessions are not indexed yet, so there may be more; search again to go on\n`,
+        `crab: ${pending - unreadable} sessions are not indexed yet, so there may be more; search again to go on\n`,
+      );
+    if (unreadable > 0)
+      await stderr.write(
+        `crab: there may be more: ${unreadable} sessions, or folders of them, cannot be read in ${searchOptions(env).sessions}\n`,
       );
     return EXIT.success;
   } finally {
@@ -114,7 +120,7 @@ async function check(search: OpenSearch, stdout: Sink): Promise<number> {
 
 type Values = ReturnType<typeof subcommandArguments<typeof FLAGS>>['values'];
 
-function filtersOf(values: Values): SearchFilters {
+async function filtersOf(values: Values, env: Environment): Promise<SearchFilters> {
   if (values.here === true && values.all === true) throw usage('--here and --all exclude each other.');
   const { agent, session, role: given } = values;
   const role = SPOKEN_ROLES.find((known) => known === given);
@@ -124,7 +130,7 @@ function filtersOf(values: Values): SearchFilters {
   const until = whenOf(values.until, '--until', true);
   return {
     ...(agent !== undefined && { agent }),
-    ...(session !== undefined && { session }),
+    ...(session !== undefined && { session: await sessionNamed(session, env) }),
     ...(role !== undefined && { role }),
     ...(since !== undefined && { since }),
     ...(until !== undefined && { until }),

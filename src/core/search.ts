@@ -84,6 +84,8 @@ export interface SearchReply {
   readonly ignored: readonly string[];
   /** Sessions with something that is not indexed yet, and so could not be found. */
   readonly pending: number;
+  /** Of these, what cannot be read: sessions, and folders of them. */
+  readonly unreadable?: number;
 }
 
 export interface SessionSearch {

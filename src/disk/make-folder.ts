@@ -5,15 +5,24 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { errnoOf } from '../core/errors.ts';
 
-/** Only for this user. Errors are those of Node's `fs`. */
-export function makeFolder(path: string): void {
+/** Only for this user, unless `mode` says otherwise. Errors are those of Node's `fs`. */
+export function makeFolder(path: string, mode = 0o700): void {
+  if (tryFolder(path, mode) === undefined) return;
+  const above = dirname(path);
+  if (!existsSync(above)) makeFolder(above, mode);
+  // One that is above it after all was made by another process in between.
+  const missing = tryFolder(path, mode);
+  if (missing !== undefined) throw missing;
+}
+
+/** The error where a folder above it is missing. */
+function tryFolder(path: string, mode: number): Error | undefined {
   try {
-    mkdirSync(path, { mode: 0o700 });
+    mkdirSync(path, { mode });
   } catch (error) {
-    if (errnoOf(error) === 'EEXIST') return;
-    const above = dirname(path);
-    if (errnoOf(error) !== 'ENOENT' || existsSync(above)) throw error;
-    makeFolder(above);
-    mkdirSync(path, { mode: 0o700 });
+    const code = errnoOf(error);
+    if (code === 'ENOENT' && error instanceof Error) return error;
+    if (code !== 'EEXIST') throw error;
   }
+  return undefined;
 }

@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import {
   type Journey,
@@ -63,6 +63,10 @@ test('a person lists, shows, searches, changes and removes what is remembered', 
   assert.equal(await crab(['list']), 'DAY  project  style\nDAY  user     me\n');
   assert.equal(await crab(['show', 'me']), 'DAY  user     me\n\nI like tea.\n');
   assert.equal(await crab(['search', 'tea']), 'DAY  user     me\n');
+  assert.equal(await crab(['edit', 'moves'], 'up \u001b[2J\u0007here\n'), 'Remembered moves (project).\n');
+  assert.doesNotMatch(await crab(['show', 'moves']), /[\p{Cc}--\n]/v);
+  assert.ok((await crab(['show', 'moves', '--json'])).includes('up \\u001b[2J\\u0007here\\n'));
+  assert.equal(await crab(['remove', 'moves']), 'Removed moves (project).\n');
   assert.equal(await crab(['edit', 'style'], 'Four spaces.\n'), 'Changed style (project).\n');
   const [shown] = JSON.parse(await crab(['list', '--json'])) as readonly object[];
   const { created, ...rest } = shown as { created: string };
@@ -79,6 +83,68 @@ test('a person lists, shows, searches, changes and removes what is remembered', 
   assert.equal(await crab(['list', '--scope', 'project']), 'Nothing is remembered yet.\n');
 });
 
+test('a memory gets other names, and a text that is empty or stale replaces nothing', async () => {
+  await using at = await journey('anthropic', {
+    script: {
+      scripts: [
+        { when: 'learn', replies: [call('remember', { name: 'shipping', content: ' ' }), { text: 'So.' }] },
+        {
+          when: 'again',
+          replies: [
+            call('remember', { name: 'release', content: 'make release', aliases: ['release', 'out'] }),
+            { text: 'So.' },
+          ],
+        },
+      ],
+    },
+  });
+  const crab = async (...args: readonly string[]) => {
+    const { code, stdout, stderr } = await at.run(['memory', ...args]);
+    return `${code} ${stdout.replace(/^\d{4}-\d\d-\d\d/gm, 'DAY')}${stderr}`;
+  };
+  await at.run(['memory', 'edit', 'deploy'], { stdin: 'make ship' });
+  assert.equal(await crab('alias', 'deploy', 'release', '発売'), '0 DAY  project  deploy (release, 発売)\n');
+  assert.equal(await crab('rename', 'release', 'shipping'), '0 Renamed deploy to shipping (project).\n');
+  assert.equal(await crab('show', '発売'), '0 DAY  project  shipping (release, 発売)\n\nmake ship\n');
+  assert.match(await crab('rename', 'shipping'), /^2 crab: The form is `crab memory rename NAME NEW`/);
+  assert.match(await crab('alias', 'shipping'), /^2 crab: The form is `crab memory alias NAME OTHER\.\.\.`/);
+  assert.match(await crab('rename', 'nothing', 'x'), /^1 .*\[memory-unknown\]/);
+  assert.match(await crab('edit', 'shipping'), /^2 crab: There is no text to remember\. \[usage\]/);
+  assert.equal(await crab('edit', 'new'), '0 Nothing was changed.\n');
+  await at.run(['-p', 'learn']);
+  assert.match(JSON.stringify(at.asked().at(-1)?.messages), /A memory needs a text/);
+  assert.equal(await crab('list'), '0 DAY  project  shipping (release, 発売)\n');
+  // What the model chose last is its name, and the one before finds it still.
+  await at.run(['-p', 'again']);
+  assert.equal(await crab('show', 'shipping'), '0 DAY  project  release (out, shipping)\n\nmake release\n');
+});
+
+test('a memory that is damaged costs nobody the others', async () => {
+  await using at = await journey('anthropic', {
+    script: {
+      scripts: [{ when: 'ask', replies: [call('search_memory', { query: 'tea' }), { text: 'With milk.' }] }],
+    },
+  });
+  await at.run(['memory', 'edit', 'black'], { stdin: 'tea and milk' });
+  await at.run(['memory', 'edit', 'green', '--scope', 'user'], { stdin: 'tea' });
+  await writeFile(join(at.work.home, '.crab/memory/crab.crmem'), 'not what it was');
+  await writeFile(join(at.work.home, '.crab/config.toml'), '[policy]\nmemory_prompt = true\n');
+  const damage = /crab\.crmem is no memory that can be read: it does not begin as one\./;
+  for (const args of [['list'], ['search', 'milk']]) {
+    const { code, stdout, stderr } = await at.run(['memory', ...args]);
+    assert.equal(code, 9);
+    assert.match(stdout, /^\S+ +project +black\n$/);
+    assert.match(stderr, damage);
+  }
+  assert.equal(JSON.parse((await at.run(['memory', 'list', '--json'])).stdout).length, 1);
+  const exit = await at.run(['-p', 'ask']);
+  assert.equal(exit.stdout, 'With milk.\n');
+  assert.match(exit.stderr, damage);
+  const { system, messages } = at.asked().at(-1) ?? {};
+  assert.match(String(system), /\n- black \(project, 0 days old\): tea and milk/);
+  assert.match(JSON.stringify(messages), /## black .*tea and milk\\n\\n\[.*does not begin as one/);
+});
+
 test('a memory goes out as pages and comes back, replaced or merged', async () => {
   await using at = await journey('anthropic', { script: [] });
   await at.run(['memory', 'edit', 'a/b'], { stdin: 'slash' });
@@ -88,6 +154,15 @@ test('a memory goes out as pages and comes back, replaced or merged', async () =
     await readFile(at.work.file('book/notes/a%2Fb.md'), 'utf8'),
     /^<div id="meta">[\s\S]*<\/div>\n\nslash$/,
   );
+  await at.work.write('notes/mine.md', 'not of a memory');
+  const refused = await at.run(['memory', 'dump', '.']);
+  assert.equal(refused.code, 2);
+  assert.match(
+    refused.stderr,
+    /notes is not of a memory that was dumped, and would be lost\. \[usage\]\nChoose an empty/,
+  );
+  assert.equal(await at.work.read('notes/mine.md'), 'not of a memory');
+  assert.equal((await at.run(['memory', 'dump', 'book'])).code, 0);
   await at.run(['memory', 'edit', 'other'], { stdin: 'kept' });
   await at.run(['memory', 'load', 'book', '--merge']);
   assert.match((await at.run(['memory', 'list'])).stdout, /other\n.*a\/b\n$/);
@@ -96,6 +171,12 @@ test('a memory goes out as pages and comes back, replaced or merged', async () =
     'Read 1 memory into the memory of the project.\n',
   );
   assert.match((await at.run(['memory', 'list'])).stdout, /^\S+ +project +a\/b\n$/);
+  await at.work.write('book/notes/by hand.md', 'without facts');
+  await at.run(['memory', 'load', 'book']);
+  assert.match(
+    (await at.run(['memory', 'list'])).stdout,
+    /^20\d\d-\S+ +project +by hand\n20\d\d-\S+ +project +a\/b\n$/,
+  );
 });
 
 test('processes that change it at once lose nothing of each other', async () => {
@@ -143,6 +224,9 @@ test('notes go to another agent’s kind of folder and come back', async () => {
   assert.match(await crab(['show', 'style']), /\n\nTwo spaces\.\n$/);
   assert.match(await crab(['show', 'other']), /\n\nKept\.\n$/);
   assert.match(await crab(['show', 'deploy']), /\n\n---\ntype: project\n---\nRun make ship\.\n$/);
+  await at.work.write('facts/MEMORY.md', '# Facts\n\nTests: make test\n');
+  assert.equal(await crab(['import', 'facts']), 'Read 1 memory into the memory of the project.\n');
+  assert.match(await crab(['show', 'MEMORY']), /\n\n# Facts\n\nTests: make test\n$/);
   await at.work.write('notes/broken.md', '---\nname: x\n');
   const exit = await at.run(['memory', 'import', 'notes']);
   assert.equal(exit.code, 42);
@@ -151,6 +235,37 @@ test('notes go to another agent’s kind of folder and come back', async () => {
     /broken\.md cannot be read as a memory: it begins with `---`[^\n]*\nMend the page; nothing was changed\./,
   );
   assert.match(await crab(['show', 'style']), /\n\nTwo spaces\.\n$/);
+});
+
+test('nothing is written through a link that lies in a project', async () => {
+  await using at = await journey('anthropic', {
+    script: [],
+    files: { 'own.md': 'mine', 'own/page.md': 'mine' },
+  });
+  const { work } = at;
+  const link = async (target: string, path: string) => {
+    await mkdir(dirname(work.file(path)), { recursive: true });
+    await symlink(work.file(target), work.file(path));
+  };
+  await link('own.md', '.crab/memory/style.md.tmp');
+  const edit = await at.run(['memory', 'edit', 'style', '--scope', 'team'], { stdin: 'Two spaces.' });
+  assert.equal(edit.stdout, 'Remembered style (team).\n');
+  await at.run(['memory', 'edit', 'style', '--scope', 'project'], { stdin: 'Two spaces.' });
+  await link('own.md', 'notes/style.md');
+  await link('own.md', 'listed/MEMORY.md');
+  await link('own', 'book/notes');
+  await link('own.md', 'second/SUMMARY.md');
+  for (const args of [
+    ['export', 'notes'],
+    ['export', 'listed'],
+    ['dump', 'book'],
+    ['dump', 'second'],
+  ]) {
+    const { code, stderr } = await at.run(['memory', ...args, '--scope', 'project']);
+    assert.equal(code, 2, args.join(' '));
+    assert.match(stderr, /is a link, and nothing is written through it\. \[usage\]/);
+  }
+  assert.deepEqual([await work.read('own.md'), await work.read('own/page.md')], ['mine', 'mine']);
 });
 
 test('what a team shares is a file of the repository, and a model sees it where the project is trusted', async () => {

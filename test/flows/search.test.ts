@@ -1,7 +1,7 @@
 // What was said in one session is found from any other, by the model and by the person.
 
 import assert from 'node:assert/strict';
-import { readdir, writeFile } from 'node:fs/promises';
+import { readdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { type Journey, journey, nearTest, onEachWire } from '../support/journey.ts';
@@ -84,6 +84,42 @@ nearTest('the index is made anew when it is damaged or asked for, and says how i
     report,
     /^index +\S+sessions\.db\nsize +\d+\.\d MB\nsessions +1\nmessages +2\nto read +nothing\nstate +sound\n$/,
   );
+});
+
+test('a session is meant by its name or how its id begins, and one that is not there is refused', async () => {
+  await using at = await journey('anthropic', { script: SCRIPT });
+  await at.run(['-p', 'how do we ship?', '--name', 'Shipping']);
+  const [session] = await at.sessions();
+  for (const named of ['Shipping', session?.header.id.slice(0, 20) ?? ''])
+    assert.match(await search(at, ['release', '--session', named]), /^TIME {2}Shipping /);
+  const exit = await at.run(['search', 'release', '--session', 'none']);
+  assert.equal(exit.code, 9);
+  assert.match(exit.stderr, /\[session-unknown\]/);
+});
+
+test('a folder of sessions that cannot be read is told of, and the others are searched', async () => {
+  await using at = await journey('anthropic', { script: SCRIPT });
+  await at.run(['-p', 'how do we ship?', '--name', 'Shipping']);
+  // A link to itself holds off root, too.
+  await symlink('shut', join(at.work.home, '.crab/sessions/crab/shut'));
+  const { code, stdout, stderr } = await at.run(['search', 'release']);
+  assert.equal(code, 0);
+  assert.match(stdout, /Shipping/);
+  assert.match(stderr, /^crab: there may be more: 1 sessions, or folders of them, cannot be read in \S+\n$/);
+  const [hit] = JSON.parse((await at.run(['search', 'release', '--json'])).stdout).hits;
+  assert.equal(hit.meta.title, 'Shipping');
+});
+
+nearTest('a home that can never be made is told of at once', async () => {
+  await using at = await journey('anthropic', { script: [] });
+  const env = { CRAB_HOME: '/proc/self/none/crab' };
+  const crab = (...args: readonly string[]) => at.run(args, { env, stdin: 'text' });
+  assert.equal((await crab('search', 'anything')).stdout, 'Nothing was said about that.\n');
+  for (const args of [['memory', 'edit', 'note'], ['trust'], ['memory', 'dump', '/proc/self/none/book']]) {
+    const { code, stderr } = await crab(...args);
+    assert.equal(code, 9, stderr);
+    assert.match(stderr, /^crab: .*ENOENT.*\[storage-failed\]\n[^\n]+\n$/);
+  }
 });
 
 test('a text that would move the cursor is shown as marks', async () => {

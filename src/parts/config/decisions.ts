@@ -2,19 +2,11 @@
 // of its own in Crab's home, where no project can plant it, and it is only ever added to: several processes may write
 // at once, what the person wrote into it stays as it is, and of two decisions about one folder the later one holds.
 
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  fsyncSync,
-  ftruncateSync,
-  mkdirSync,
-  openSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, constants, fstatSync, fsyncSync, ftruncateSync, openSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { CrabError, messageOf } from '../../core/errors.ts';
 import type { Rule } from '../../core/permission.ts';
+import { makeFolder } from '../../disk/make-folder.ts';
 import { readTable } from './read-table.ts';
 import { flag, list, type Reader, table, text } from './values.ts';
 
@@ -100,7 +92,7 @@ function add(home: string, kind: string, values: Readonly<Record<string, string 
   const path = decisionsFile(home);
   const rows = Object.entries(values).map(([key, value]) => `${key} = ${tomlOf(value)}\n`);
   try {
-    mkdirSync(home, { recursive: true, mode: 0o700 });
+    makeFolder(home);
     append(path, `\n[[${kind}]]\n${rows.join('')}`);
   } catch (cause) {
     throw new CrabError('storage-failed', `${path} cannot be written: ${messageOf(cause)}.`, { cause });

@@ -110,6 +110,19 @@ suite('a book of a memory', () => {
     assert.ok(readdirSync(folder).includes('theme'));
   });
 
+  test('goes on over one that did not come to its end, and not over what somebody else wrote', () => {
+    dumpBook(folder, [entry('old')]);
+    writeFileSync(join(folder, 'SUMMARY.md'), '# Summ');
+    dumpBook(folder, [entry('new')]);
+    assert.deepEqual(readdirSync(join(folder, 'notes')), ['new.md']);
+    for (const summary of ['# Summary\n\n- [Mine](mine.md)\n', undefined]) {
+      if (summary === undefined) rmSync(join(folder, 'SUMMARY.md'));
+      else writeFileSync(join(folder, 'SUMMARY.md'), summary);
+      assert.throws(() => dumpBook(folder, []), { code: 'usage', message: /would be lost/ });
+    }
+    assert.deepEqual(readdirSync(join(folder, 'notes')), ['new.md']);
+  });
+
   test('takes a page without facts for text alone', () => {
     mkdirSync(join(folder, 'notes'));
     writeFileSync(join(folder, 'notes/tea%2Fcoffee.md'), '\ufeffhot\n');

@@ -1,10 +1,11 @@
 // A memory as a folder of pages that people read and edit, and mdbook shows (rust-lang.github.io/mdBook): notes and
 // archives in a folder each, a table of contents, and a book.toml that is written once and then the person's own.
 
-import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CrabError, errnoOf, messageOf } from '../../core/errors.ts';
 import type { MemoryEntry, MemoryKind } from '../../core/memory.ts';
+import { makeFolder } from '../../disk/make-folder.ts';
 import { malformed, readPage, writePage } from './entry-page.ts';
 import { MAX_CONTENT_BYTES } from './operations.ts';
 
@@ -14,31 +15,69 @@ const FOLDERS: readonly (readonly [MemoryKind, string, string])[] = [
 ];
 const BOOK = '[book]\ntitle = "Memory"\nsrc = "."\n';
 const PAGE = '.md';
+const SUMMARY = 'SUMMARY.md';
+/** How a table of contents begins that was written here. */
+const SUMMARY_START = '# Summary\n\n# Notes\n';
 const MAX_PAGE_BYTES = MAX_CONTENT_BYTES + 64 * 1024;
 const MAX_PAGES = 100_000;
 
-/** Writes the entries below `folder`. Pages of entries that are gone are removed; nothing else is touched. */
+/**
+ * Writes the entries below `folder`. Pages of entries that are gone are removed; nothing else is touched. Throws `CrabError`:
+ * `usage` for a folder with pages of other origin, `storage-full`, `storage-failed`.
+ */
 export function dumpBook(folder: string, entries: readonly MemoryEntry[]): void {
   const contents: string[] = ['# Summary', ''];
+  const parts = FOLDERS.map(([kind, name, title]) => {
+    const own = entries.filter((entry) => entry.kind === kind);
+    const files = fileNames(own);
+    contents.push(`# ${title}`, '');
+    for (const [at, entry] of own.entries())
+      contents.push(
+        `- [${entry.name.replace(/[[\]\\]/g, '\\$&')}](<${name}/${linked(files[at] ?? '')}${PAGE}>)`,
+      );
+    contents.push('');
+    return { path: join(folder, name), own, files };
+  });
   try {
-    for (const [kind, name, title] of FOLDERS) {
-      const own = entries.filter((entry) => entry.kind === kind);
-      const files = fileNames(own);
-      mkdirSync(join(folder, name), { recursive: true });
-      for (const old of pagesIn(join(folder, name))) rmSync(join(folder, name, old), { force: true });
-      contents.push(`# ${title}`, '');
+    requireOwn(folder);
+    makeFolder(folder, 0o777);
+    // First, since by it a dump that did not come to its end is known for one.
+    writeFileSync(join(folder, SUMMARY), contents.join('\n'));
+    for (const { path, own, files } of parts) {
+      makeFolder(path, 0o777);
+      for (const old of pagesIn(path)) rmSync(join(path, old), { force: true });
       for (const [at, entry] of own.entries()) {
         const file = files[at] ?? '';
-        writeFileSync(join(folder, name, file + PAGE), writePage(entry, file === entry.name));
-        contents.push(`- [${entry.name.replace(/[[\]\\]/g, '\\$&')}](<${name}/${linked(file)}${PAGE}>)`);
+        writeFileSync(join(path, file + PAGE), writePage(entry, file === entry.name));
       }
-      contents.push('');
     }
-    writeFileSync(join(folder, 'SUMMARY.md'), contents.join('\n'));
     writeFileSync(join(folder, 'book.toml'), BOOK, { flag: 'wx' });
   } catch (error) {
     if (errnoOf(error) !== 'EEXIST') throw folderFailure(error, folder);
   }
+}
+
+/** A link may lead out of the folder, to what nobody meant. Throws `CrabError usage`. */
+export function requireNoLink(path: string): void {
+  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() !== true) return;
+  throw new CrabError('usage', `${path} is a link, and nothing is written through it.`, {
+    hint: 'Choose another folder.',
+  });
+}
+
+/** Pages that no dump wrote are somebody's work, and not to be removed. */
+function requireOwn(folder: string): void {
+  for (const name of [...FOLDERS.map(([, name]) => name), SUMMARY]) requireNoLink(join(folder, name));
+  const summary = existsSync(join(folder, SUMMARY)) ? readFileSync(join(folder, SUMMARY), 'utf8') : undefined;
+  const isOwn = summary?.startsWith(SUMMARY_START) === true;
+  // The disk may have been full at that moment.
+  if (isOwn || (summary !== undefined && SUMMARY_START.startsWith(summary))) return;
+  const places = FOLDERS.map(([, name]) => join(folder, name)).filter((path) => listed(path)?.length);
+  const [other] = summary === undefined ? places : [join(folder, SUMMARY)];
+  if (other === undefined) return;
+  throw new CrabError('usage', `${other} is not of a memory that was dumped, and would be lost.`, {
+    hint: 'Choose an empty folder, or one that a memory was dumped to.',
+  });
 }
 
 /** The entries of such a folder, oldest first. Throws `CrabError` (`input-malformed`, `usage`) before anything is changed. */
@@ -138,5 +177,6 @@ export function folderFailure(error: unknown, path: string): CrabError {
   const full = errnoOf(error) === 'ENOSPC' || errnoOf(error) === 'EDQUOT';
   return new CrabError(full ? 'storage-full' : 'storage-failed', `${path}: ${messageOf(error)}.`, {
     cause: error,
+    ...(!full && { hint: 'Choose another folder, or see that this one can be read and written.' }),
   });
 }

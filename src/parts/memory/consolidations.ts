@@ -1,10 +1,11 @@
 // What is kept beside a memory about tidying it: what was replaced, as a folder that can be imported again, and which notes
 // were looked at, and when. Whoever is at it holds a lock, so that nobody pays twice for the same.
 
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { CrabError, errnoOf, messageOf } from '../../core/errors.ts';
 import type { MemoryEntry } from '../../core/memory.ts';
+import { makeFolder } from '../../disk/make-folder.ts';
 import { exportFolder } from './memory-folder.ts';
 
 export interface Consolidations {
@@ -51,7 +52,7 @@ export function createConsolidations({ path, type, lock }: ConsolidationsOptions
     },
     async done(look) {
       try {
-        mkdirSync(dirname(record), { recursive: true, mode: 0o700 });
+        makeFolder(dirname(record));
         writeFileSync(`${record}.new`, `${JSON.stringify(look)}\n`, { mode: 0o600 });
         renameSync(`${record}.new`, record);
       } catch (cause) {

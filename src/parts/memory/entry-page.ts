@@ -55,6 +55,11 @@ export function timeText(seconds: bigint): string {
   return new Date(Number(seconds) * 1000).toISOString().replace('.000Z', 'Z');
 }
 
+/** The day of it, for people; `unknown` for one that no calendar has. */
+export function dayText(seconds: bigint): string {
+  return seconds > LAST_DATE ? 'unknown' : new Date(Number(seconds) * 1000).toISOString().slice(0, 10);
+}
+
 function secondsOf(text: string, path: string): bigint {
   if (/^@\d{1,20}$/.test(text)) return BigInt.asUintN(64, BigInt(text.slice(1)));
   const milliseconds = Date.parse(text);

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -187,6 +188,13 @@ suite('a memory', () => {
     writeFileSync(path, 'nonsense');
     assert.match(await refusal(memory().apply(add('b'))), /^memory-damaged: .*it does not begin as one\.$/);
     assert.equal(readFileSync(path, 'utf8'), 'nonsense');
+  });
+
+  test('that a pipe stands in for is refused and not waited for', async () => {
+    await memory().apply(add('a'));
+    rmSync(path);
+    execFileSync('mkfifo', [path]);
+    assert.match(await refusal(memory().entries()), /^memory-damaged: .* is no regular file\.$/);
   });
 });
 

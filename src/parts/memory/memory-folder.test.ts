@@ -114,6 +114,26 @@ suite('memories as a folder of notes', () => {
     ]);
   });
 
+  test('what an index says beside its list is a note, too', () => {
+    write('style.md', 'Two spaces.\n');
+    write(
+      'MEMORY.md',
+      '# Memory\n\n- [Style](style.md): two spaces\n- [Guide](docs/guide.md): read it first\n\nTests: make test\n',
+    );
+    for (const file of ['style.md', 'MEMORY.md']) utimesSync(join(folder, file), 1000, 1000);
+    assert.deepEqual(
+      importFolder(folder, PROJECT).map(({ name, content }) => [name, content]),
+      [
+        ['MEMORY', '# Memory\n\n- [Guide](docs/guide.md): read it first\n\nTests: make test\n'],
+        ['style', 'Two spaces.\n'],
+      ],
+    );
+    unlinkSync(join(folder, 'style.md'));
+    assert.equal(importFolder(folder, PROJECT).length, 1);
+    write('MEMORY.md', '# Memory\n');
+    assert.equal(refusal(), 'usage: FOLDER has no memories in it.');
+  });
+
   test('the index is never longer than agents read, and says so', () => {
     const notes = Array.from({ length: 300 }, (_, at) => entry(`note ${at}`, 'x'));
     exportFolder(folder, notes, PROJECT);

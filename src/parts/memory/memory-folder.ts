@@ -1,13 +1,16 @@
 // Memories as a folder of the kind that other agents keep: a Markdown file for each, and an index of them in MEMORY.md.
 // What is exported and imported again is the same.
 
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { lstatSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CrabError } from '../../core/errors.ts';
 import type { MemoryEntry } from '../../core/memory.ts';
-import { folderFailure } from './book.ts';
+import { makeFolder } from '../../disk/make-folder.ts';
+import { folderFailure, requireNoLink } from './book.ts';
 import { malformed } from './entry-page.ts';
 import { described, type NoteOptions, readNote, slugOf, writtenNote } from './note-file.ts';
+
+type ReadNote = Omit<MemoryEntry, 'id'>;
 
 const INDEX = 'MEMORY.md';
 const MAX_FILES = 10_000;
@@ -21,7 +24,8 @@ export function exportFolder(folder: string, entries: readonly MemoryEntry[], op
   const notes = entries.filter(({ kind }) => kind === 'note');
   const files = slugs(notes);
   try {
-    mkdirSync(folder, { recursive: true });
+    makeFolder(folder, 0o777);
+    for (const file of [...files, INDEX]) requireNoLink(join(folder, file));
     for (const [at, note] of notes.entries())
       writeFileSync(join(folder, files[at] ?? ''), writtenNote(note, options));
     writeFileSync(join(folder, INDEX), indexOf(notes, files));
@@ -32,11 +36,16 @@ export function exportFolder(folder: string, entries: readonly MemoryEntry[], op
 }
 
 /** The notes of such a folder, the oldest first. Throws `CrabError` (`input-malformed`, `usage`) before anything is changed. */
-export function importFolder(folder: string, options: NoteOptions): readonly Omit<MemoryEntry, 'id'>[] {
+export function importFolder(folder: string, options: NoteOptions): readonly ReadNote[] {
   const files = markdownIn(folder);
-  if (files.length === 0) throw new CrabError('usage', `${folder} has no memories in it.`);
   if (files.length > MAX_FILES) throw new CrabError('usage', `${folder} has more than ${MAX_FILES} files.`);
   const notes = files.map((file) => readNote(join(folder, file), options));
+  const index = indexNote(folder, files, options);
+  if (index !== undefined) {
+    notes.push(index);
+    files.push(INDEX);
+  }
+  if (notes.length === 0) throw new CrabError('usage', `${folder} has no memories in it.`);
   const seen = new Map<string, string>();
   for (const [at, { name, aliases }] of notes.entries())
     for (const each of [name, ...aliases]) {
@@ -48,7 +57,25 @@ export function importFolder(folder: string, options: NoteOptions): readonly Omi
   return notes.sort((a, b) => Number(a.createdAt - b.createdAt) || (a.name < b.name ? -1 : 1));
 }
 
-function markdownIn(folder: string): readonly string[] {
+/** What the index says beside its list of the other files: there are agents that keep what they learn in it. */
+function indexNote(folder: string, files: readonly string[], options: NoteOptions): ReadNote | undefined {
+  const path = join(folder, INDEX);
+  if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return undefined;
+  const note = readNote(path, options);
+  const content = note.content
+    .split('\n')
+    .filter((line) => !(files.includes(LINK.exec(line)?.[1] ?? '') || REST.test(line)))
+    .join('\n');
+  const isSaid = content.split('\n').some((line) => /^(?!\s*#).*[\p{L}\p{N}]/u.test(line));
+  return isSaid ? { ...note, content } : undefined;
+}
+
+/** A line of an index, and the file that it stands for. */
+const LINK = /^\s*[-*]\s+\[(?:\\.|[^\]\\])*\]\(<?([^)>]+)>?\)/;
+/** What stands for the lines that an index has no room for. */
+const REST = /^- \d+ more in this folder$/;
+
+function markdownIn(folder: string): string[] {
   try {
     return readdirSync(folder)
       .filter((file) => file.endsWith('.md') && file !== INDEX)

@@ -2,7 +2,7 @@
 // Where a name could mean several, the session's own is nearest, then the project's, the team's, the person's.
 
 import { ToolFailure } from '../../core/errors.ts';
-import type { Memory } from '../../core/memory.ts';
+import type { Memory, MemoryEntry, MemoryOperation } from '../../core/memory.ts';
 import type { JsonObject } from '../../core/schema.ts';
 import { type CallPlan, type Tool, type ToolContext, textOutput } from '../../core/tool.ts';
 import type { MemoryRanking } from './ranking.ts';
@@ -48,23 +48,34 @@ function rememberTool(memories: Memories): Tool {
       const { remembered } = context;
       const memory = memoryOf(memories, scopeOf(input) ?? 'project', context);
       const [name, content] = [textOf(input, 'name'), textOf(input, 'content')];
+      if (content === '') throw new ToolFailure('A memory needs a text; `forget` drops one.');
       const aliases = Array.isArray(input['aliases']) ? input['aliases'].map(String) : undefined;
-      const given = aliases !== undefined && { aliases };
+      const given = aliases !== undefined && { aliases: aliases.filter((alias) => alias !== name) };
       const old = await memory.find(name);
       if (old?.kind === 'archive')
         throw new ToolFailure(`${name} is an archive of a conversation; choose another name.`);
-      const operation =
+      const operations: readonly MemoryOperation[] =
         old === undefined
-          ? ({ type: 'add', kind: 'note', name, content, ...given } as const)
-          : ({ type: 'update', name, content, ...given } as const);
-      await mended(memory.apply(operation));
-      remembered({ type: 'memorySaved', name: old?.name ?? name });
+          ? [{ type: 'add', kind: 'note', name, content, ...given }]
+          : replacing(old, { type: 'update', name, content, ...given });
+      await mended(memory.apply(...operations));
+      remembered({ type: 'memorySaved', name });
       return textOutput(
         old === undefined ? `Remembered ${name}.` : `Replaced what was remembered as ${old.name}.`,
       );
     },
     show: async (input) => ({ kind: 'markdown', text: `remember ${textOf(input, 'name')}` }),
   };
+}
+
+/** Its name is the one that was chosen last, and the one before finds it still. */
+function replacing(
+  { name: before }: MemoryEntry,
+  update: Extract<MemoryOperation, { type: 'update' }>,
+): readonly MemoryOperation[] {
+  const { name } = update;
+  if (before === name) return [update];
+  return [{ type: 'rename', name: before, to: name }, update, { type: 'alias', name, aliases: [before] }];
 }
 
 function forgetTool(memories: Memories): Tool {

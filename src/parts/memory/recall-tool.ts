@@ -4,15 +4,9 @@
 import type { MemoryEntry } from '../../core/memory.ts';
 import type { JsonObject } from '../../core/schema.ts';
 import { type CallPlan, type Tool, type ToolContext, type ToolOutput, textOutput } from '../../core/tool.ts';
-import {
-  ageInDays,
-  byAge,
-  byModel,
-  type MemoryRanker,
-  type MemoryRanking,
-  type ScopedHit,
-} from './ranking.ts';
-import { type Memories, type MemoryScope, mended, scopesFor, textOf } from './scopes.ts';
+import { dayText } from './entry-page.ts';
+import { ageInDays, byAge, byModel, type MemoryRanker, type MemoryRanking } from './ranking.ts';
+import { gathered, type Memories, type MemoryScope, scopesFor, textOf } from './scopes.ts';
 
 const DEFAULT_HITS = 5;
 const MAX_HITS = 20;
@@ -24,6 +18,7 @@ const STALE_DAYS = 30;
 export function recallTool(memories: Memories, ranking: MemoryRanking): Tool {
   return {
     name: 'recall',
+    aliases: ['search_memory'],
     source: 'builtin',
     description: 'Search what was remembered and the summaries of earlier conversations, by words.',
     input: {
@@ -57,16 +52,17 @@ async function recall(
   const query = textOf(input, 'query');
   const wanted = typeof input['limit'] === 'number' ? Math.trunc(input['limit']) : DEFAULT_HITS;
   const limit = Math.min(MAX_HITS, Math.max(1, wanted));
-  const found: ScopedHit[] = [];
   const faults: string[] = [];
-  for (const scope of scopesFor(memories, context)) {
+  const most = ranking === 'words' ? limit : MAX_HITS;
+  const { found, failures } = await gathered(scopesFor(memories, context), async (scope) => {
     const memory = memories.of(scope, identity);
-    const most = ranking === 'words' ? limit : MAX_HITS;
-    for (const hit of await mended(memory.search(query, most))) found.push({ ...hit, scope });
+    const hits = await memory.search(query, most);
     faults.push(...((await memory.faults?.()) ?? []));
-  }
+    return hits;
+  });
+  faults.push(...failures.map(({ message }) => message));
   const now = clock.now();
-  const hits = found.sort((a, b) => b.score - a.score).slice(0, MAX_HITS);
+  const hits = found.toSorted((a, b) => b.score - a.score).slice(0, MAX_HITS);
   const best = (await rankerOf(ranking, context)({ query, hits, now })).slice(0, limit);
   if (best.length > 0) remembered({ type: 'memoryLoaded', count: best.length });
   const shown = best.map(({ entry, scope }) => shownEntry(entry, scope, now));
@@ -88,7 +84,7 @@ function rankerOf(ranking: MemoryRanking, { consult }: ToolContext): MemoryRanke
 
 function shownEntry(entry: MemoryEntry, scope: MemoryScope, now: number): string {
   const { name, aliases, content, kind, createdAt } = entry;
-  const day = new Date(Number(createdAt) * 1000).toISOString().slice(0, 10);
+  const day = dayText(createdAt);
   const days = ageInDays(entry, now);
   const age = days === 0 ? [] : [days === 1 ? '1 day old' : `${days} days old`];
   const facts = [scope, ...(kind === 'archive' ? ['archive'] : []), day, ...age].join(', ');

@@ -41,6 +41,29 @@ export function scopesFor(
   });
 }
 
+export interface Gathered<T> {
+  readonly found: readonly (T & { readonly scope: MemoryScope })[];
+  /** Why a memory could not be read. */
+  readonly failures: readonly CrabError[];
+}
+
+/** What there is in several memories. One that is damaged costs nobody the others. */
+export async function gathered<T extends object>(
+  scopes: readonly MemoryScope[],
+  read: (scope: MemoryScope) => Promise<readonly T[]>,
+): Promise<Gathered<T>> {
+  const found: (T & { readonly scope: MemoryScope })[] = [];
+  const failures: CrabError[] = [];
+  for (const scope of scopes)
+    try {
+      for (const one of await read(scope)) found.push({ ...one, scope });
+    } catch (error) {
+      if (!(error instanceof CrabError)) throw error;
+      failures.push(error);
+    }
+  return { found, failures };
+}
+
 /** What the model can put right is told to it; a disk that fails is not its affair. */
 export async function mended<T>(promise: Promise<T>): Promise<T> {
   try {

@@ -4,9 +4,9 @@
 
 import {
   closeSync,
+  constants,
   fstatSync,
   fsyncSync,
-  mkdirSync,
   openSync,
   readFileSync,
   renameSync,
@@ -15,6 +15,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { CrabError, errnoOf, messageOf } from '../../core/errors.ts';
+import { makeFolder } from '../../disk/make-folder.ts';
 import { type Database, decode, EMPTY, encode } from './crmem.ts';
 
 export interface SnapshotFs {
@@ -36,8 +37,11 @@ export const nodeSnapshotFs: SnapshotFs = {
   close: closeSync,
   rename: renameSync,
   unlink: unlinkSync,
-  makeFolder: (path) => void mkdirSync(path, { recursive: true, mode: 0o700 }),
+  makeFolder,
 };
+
+/** Without waiting for somebody at the other end, should a pipe stand in its place. */
+const TO_LOOK = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
 /** Beyond this a memory is not what it was made for, and reading it would take the machine's. */
 const MAX_BYTES = 256 * 1024 * 1024;
@@ -52,7 +56,7 @@ export interface Snapshot {
 export function readSnapshot(path: string): Snapshot {
   let descriptor: number;
   try {
-    descriptor = openSync(path, 'r');
+    descriptor = openSync(path, TO_LOOK);
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return { database: EMPTY, stamp: undefined };
     throw failed(error, 'read', path);
@@ -76,7 +80,7 @@ export function readSnapshot(path: string): Snapshot {
 /** The stamp that `readSnapshot` would give; undefined where there is no file. */
 export function stampOf(path: string): string | undefined {
   try {
-    const descriptor = openSync(path, 'r');
+    const descriptor = openSync(path, TO_LOOK);
     try {
       return stampFrom(fstatSync(descriptor, { bigint: true }));
     } finally {
@@ -115,7 +119,7 @@ export function writeWhole(
   const temporary = `${path}.tmp`;
   try {
     fs.makeFolder(dirname(path));
-    const descriptor = fs.open(temporary, 'w', mode);
+    const descriptor = openNew(temporary, mode, fs);
     try {
       fs.write(descriptor, bytes);
       fs.sync(descriptor);
@@ -131,6 +135,17 @@ export function writeWhole(
       // It was renamed, or never made.
     }
     throw failed(error, 'write', path);
+  }
+}
+
+/** A file of our own: what stands there, be it left by a crash or a link that somebody planted, is not written through. */
+function openNew(path: string, mode: number, fs: SnapshotFs): number {
+  try {
+    return fs.open(path, 'wx', mode);
+  } catch (error) {
+    if (errnoOf(error) !== 'EEXIST') throw error;
+    fs.unlink(path);
+    return fs.open(path, 'wx', mode);
   }
 }
 

@@ -14,7 +14,9 @@ const BATCH_FILES = 64;
 export interface CatchUp {
   /** Files with something that is not indexed yet. */
   readonly pending: number;
-  /** All files. */
+  /** Of these, what cannot be read: files, and folders of them. */
+  readonly unreadable?: number;
+  /** All files, and the folders that cannot be looked into. */
   readonly files: number;
 }
 
@@ -30,13 +32,13 @@ export interface CatchUpOptions {
 /** Throws what SQLite throws when the database is damaged. */
 export async function catchUp(index: SessionIndex, options: CatchUpOptions): Promise<CatchUp> {
   const { goOn, onProgress } = options;
-  const { files, isWhole } = listSessionFiles(options.sessions);
+  const { files, unreadable: unlisted } = listSessionFiles(options.sessions);
   const known = new Map(index.files().map((file) => [file.path, file]));
   const unread = files.filter((file) => !isSame(known.get(file.path), file));
   unread.sort((a, b) => b.modified - a.modified || (a.path < b.path ? 1 : -1));
   for (const { path } of files) known.delete(path);
-  const gone = isWhole ? [...known.keys()] : [];
-  let unreadable = 0;
+  const gone = unlisted === 0 ? [...known.keys()] : [];
+  let unreadable = unlisted;
   while ((gone.length > 0 || unread.length > 0) && goOn()) {
     try {
       if (gone.length > 0) removeSome(index, gone);
@@ -49,7 +51,11 @@ export async function catchUp(index: SessionIndex, options: CatchUpOptions): Pro
     onProgress?.(unread.length);
     await turnOfOthers();
   }
-  return { pending: unread.length + unreadable, files: files.length };
+  return {
+    pending: unread.length + unreadable,
+    ...(unreadable > 0 && { unreadable }),
+    files: files.length + unlisted,
+  };
 }
 
 function isSame(known: FileState | undefined, { size, modified, inode }: FileState): boolean {

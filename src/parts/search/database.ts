@@ -2,14 +2,15 @@
 // it damaged, of another version or locked for good, is set aside and begun anew; where nothing can be written at all,
 // the index lives in memory. The only file that knows which SQLite this is: `node:sqlite`, which Bun has as well.
 
-import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
+import { CrabError, messageOf } from '../../core/errors.ts';
+import { makeFolder } from '../../disk/make-folder.ts';
 
 /** Another number means another layout, and a database with it is not read. */
 const FORMAT = 1;
 
-const FOLDER_MODE = 0o700;
 /** Milliseconds that a statement waits for another process. */
 export const BUSY_MS = 500;
 /** A checkpoint waits for the disk, so it comes seldom: every 16 MB. */
@@ -60,7 +61,7 @@ export async function openDatabase(path: string): Promise<DatabaseSync> {
   const { DatabaseSync } = await loadSqlite();
   const open = (file: string) => prepared(new DatabaseSync(file));
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: FOLDER_MODE });
+    makeFolder(dirname(path));
     try {
       return await patiently(() => open(path));
     } catch {
@@ -96,10 +97,14 @@ export function setAside(path: string): void {
   }
 }
 
-/** Removes the database, and the one that was set aside. */
+/** Removes the database, and the one that was set aside. Throws `CrabError storage-failed`. */
 export function removeDatabase(path: string): void {
-  for (const suffix of SUFFIXES)
-    for (const file of [path + suffix, `${path}.aside${suffix}`]) rmSync(file, { force: true });
+  try {
+    for (const suffix of SUFFIXES)
+      for (const file of [path + suffix, `${path}.aside${suffix}`]) rmSync(file, { force: true });
+  } catch (cause) {
+    throw new CrabError('storage-failed', `The index cannot be made anew: ${messageOf(cause)}.`, { cause });
+  }
 }
 
 function prepared(database: DatabaseSync): DatabaseSync {

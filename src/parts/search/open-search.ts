@@ -63,9 +63,10 @@ export class OpenSearch {
     const goOn = () => signal?.aborted !== true && clock.monotonic() < until;
     return this.#withIndex(async (index) => {
       const isFresh = clock.monotonic() < this.#freshUntil;
-      const { pending } = isFresh ? { pending: 0 } : await this.#catchUp(index, goOn);
+      const { pending, unreadable }: Partial<CatchUp> = isFresh ? {} : await this.#catchUp(index, goOn);
       signal?.throwIfAborted();
-      return { ...answer(index, request, this.#options.weights ?? WEIGHTS), pending };
+      const found = answer(index, request, this.#options.weights ?? WEIGHTS);
+      return { ...found, pending: pending ?? 0, ...(unreadable !== undefined && { unreadable }) };
     });
   }
 

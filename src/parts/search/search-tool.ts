@@ -85,12 +85,15 @@ async function run(
   return textOutput(textOf(reply, page), display);
 }
 
-function textOf({ hits, more, ignored, pending }: SearchReply, page: number): string {
+function textOf({ hits, more, ignored, pending, unreadable = 0 }: SearchReply, page: number): string {
   const notes = [
     ...(hits.length === 0 ? ['[Nothing was said about that.]'] : []),
     ...(more ? [`[More hits: page ${page + 1}.]`] : []),
     ...(ignored.length > 0 ? [`[Too common to look for: ${ignored.slice(0, 10).join(', ')}.]`] : []),
-    ...(pending > 0 ? [`[${pending} sessions are not indexed yet; search again to look in them, too.]`] : []),
+    ...(pending > unreadable
+      ? [`[${pending - unreadable} sessions are not indexed yet; search again to look in them, too.]`]
+      : []),
+    ...(unreadable > 0 ? [`[${unreadable} sessions, or folders of them, cannot be read.]`] : []),
   ];
   return [...hits.map(hitText), ...notes].join('\n\n');
 }

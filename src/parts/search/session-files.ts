@@ -9,19 +9,19 @@ const SUFFIX = '.jsonl';
 
 export interface SessionFiles {
   readonly files: readonly FileState[];
-  /** Every folder could be listed, so what is not in `files` is gone. */
-  readonly isWhole: boolean;
+  /** Folders and files that cannot be looked at; without any, what is not in `files` is gone. */
+  readonly unreadable: number;
 }
 
 /** The files in `sessions/<agent>/<folder>`. Does not throw. */
 export function listSessionFiles(sessions: string): SessionFiles {
   const files: FileState[] = [];
-  let isWhole = true;
+  let unreadable = 0;
   const namesIn = (folder: string): readonly string[] => {
     try {
       return readdirSync(folder);
     } catch (error) {
-      if (errnoOf(error) !== 'ENOENT' && errnoOf(error) !== 'ENOTDIR') isWhole = false;
+      if (errnoOf(error) !== 'ENOENT' && errnoOf(error) !== 'ENOTDIR') unreadable++;
       return [];
     }
   };
@@ -30,18 +30,20 @@ export function listSessionFiles(sessions: string): SessionFiles {
       const path = join(sessions, agent, folder);
       for (const name of namesIn(path)) {
         const state = name.endsWith(SUFFIX) ? stateOf(`${path}${sep}${name}`) : undefined;
-        if (state !== undefined) files.push(state);
+        if (state === 'unreadable') unreadable++;
+        else if (state !== undefined) files.push(state);
       }
     }
-  return { files, isWhole };
+  return { files, unreadable };
 }
 
-function stateOf(path: string): FileState | undefined {
+function stateOf(path: string): FileState | 'unreadable' | undefined {
   try {
     const stats = statSync(path, { throwIfNoEntry: false });
     if (stats?.isFile() !== true) return undefined;
     return { path, size: stats.size, modified: stats.mtimeMs, inode: stats.ino };
-  } catch {
-    return undefined;
+  } catch (error) {
+    // A link that leads nowhere, or in a circle, is no session.
+    return errnoOf(error) === 'EACCES' || errnoOf(error) === 'EIO' ? 'unreadable' : undefined;
   }
 }
