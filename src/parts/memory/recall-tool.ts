@@ -24,6 +24,7 @@ const STALE_DAYS = 30;
 export function recallTool(memories: Memories, ranking: MemoryRanking): Tool {
   return {
     name: 'recall',
+    aliases: ['search_memory'],
     source: 'builtin',
     description: 'Search what was remembered and the summaries of earlier conversations, by words.',
     input: {
