@@ -11,6 +11,7 @@ import type { DaemonSettings } from '../core/settings.ts';
 import type { Tapes } from '../core/tape.ts';
 import { createAgentStore } from '../hosts/daemon/agent-store.ts';
 import type { Setup } from '../hosts/daemon/daemon.ts';
+import type { Opener } from '../hosts/daemon/daemon-server.ts';
 import { type AgentBus, tellDone } from '../hosts/daemon/fire.ts';
 import type { Wakeups } from '../parts/schedule/wakeups.ts';
 import { RequestFailure } from '../protocol/failure.ts';
@@ -52,6 +53,9 @@ export async function daemonHost(
   const settings = { ...own, sandbox: { ...own.sandbox, mode: own.sandbox?.mode ?? 'required' } } as const;
   const host = createHost({ env, settings, wakeups, events: bus, delegated: tellDone(bus), overheard, warn });
   const definitions = agentFiles(env);
+  const trusted = settings.daemon?.shellSenders ?? [];
+  if (trusted.length > 0)
+    warn(`[daemon] shell_senders: from elsewhere ${trusted.join(', ')} may use the shell here`);
   return {
     host,
     basis,
@@ -61,7 +65,7 @@ export async function daemonHost(
       ...definitions,
       redact: host.redact ?? String,
     }),
-    async declare(address: Address, given?: string): Promise<OpenRequest> {
+    async declare(address: Address, given: string | undefined, { isLimited }: Opener): Promise<OpenRequest> {
       if (address.agent === '') throw new RequestFailure(400, 'The message names no agent.');
       const cwd = given ?? (await folderOf(host.tapes, address)) ?? homeFolder(env);
       checkFolder(cwd);
@@ -77,15 +81,40 @@ export async function daemonHost(
         warn,
       });
       // People are understood who write a name in other letters; by the wire that would be another conversation.
-      const { name } = request.declaration.agent;
+      const { declaration } = request;
+      const { name } = declaration.agent;
       if (name !== address.agent)
         throw new CrabError('agent-unknown', `There is no agent ${address.agent}.`, {
           hint: `Did you mean ${name}?`,
         });
-      return { ...request, ...address, session: { kind: 'head' } };
+      const away = isLimited && !isAmong(settings.daemon?.shellSenders, address) ? OWNERS_TOOLS : [];
+      return {
+        ...request,
+        ...address,
+        declaration: { ...declaration, withoutTools: [...declaration.withoutTools, ...away] },
+        session: { kind: 'head' },
+      };
     },
     config: () => configText(env),
   };
+}
+
+/**
+ * What nobody but the owner is given: the machine itself, and what would have something done elsewhere than in their own
+ * conversation, where nothing of this holds.
+ */
+const OWNERS_TOOLS: readonly string[] = [
+  'bash',
+  ...(process.platform === 'win32' ? ['powershell'] : []),
+  'computer',
+  'subscribe_event',
+  'publish_event',
+  'cron_create',
+];
+
+/** A sender of theirs is the name in their token, or begins with it and a colon. */
+function isAmong(names: readonly string[] = [], { sender }: Address): boolean {
+  return names.some((name) => sender === name || sender.startsWith(`${name}:`));
 }
 
 /** That of the session which the conversation is at, if it has one: it goes on where it was. */

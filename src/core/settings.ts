@@ -131,6 +131,8 @@ export interface DaemonSettings {
   readonly port?: number;
   /** Clients that may be connected at once. */
   readonly maxClients?: number;
+  /** Who may use the shell although they come from elsewhere: the names in their tokens. */
+  readonly shellSenders?: readonly string[];
   /** Conversations that nobody uses which stay in memory. */
   readonly maxLoadedSessions?: number;
   /** Milliseconds that one of them stays. */

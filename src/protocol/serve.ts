@@ -13,6 +13,8 @@ export interface ServeOptions {
   readonly isTrusted: boolean;
   /** As in `Peer`. */
   readonly isNear?: boolean;
+  /** As in `Peer`, as far as it is known. */
+  isLimited?(): boolean;
   /** Whether a token is good; asked once, of the Hello of a connection that is not trusted. */
   authenticate(token: string): Promise<boolean>;
   /**
@@ -74,8 +76,13 @@ class Session {
     this.#connection = connection;
     this.#options = options;
     this.#isTrusted = options.isTrusted;
-    const { name, isNear } = options;
-    this.#peer = { name, capabilities: new Set(), ...(isNear && { isNear }) };
+    this.#peer = this.#peerWith(new Set());
+  }
+
+  /** Whom it speaks for is known once it is trusted. */
+  #peerWith(capabilities: Peer['capabilities']): Peer {
+    const { name, isNear, isLimited } = this.#options;
+    return { name, capabilities, ...(isNear && { isNear }), ...(isLimited?.() && { isLimited: true }) };
   }
 
   async take(message: ClientMessage): Promise<void> {
@@ -111,7 +118,7 @@ class Session {
       const message = `This is version ${VERSION} of the protocol, and the client speaks ${hello.version}.`;
       return { case: 'error', value: { code: 426, message } };
     }
-    this.#peer = { ...this.#peer, capabilities: new Set(hello.capabilities) };
+    this.#peer = this.#peerWith(new Set(hello.capabilities));
     return undefined;
   }
 

@@ -59,6 +59,8 @@ export interface Peer {
   readonly capabilities: ReadonlySet<string>;
   /** A process of this machine: when its connection is gone, so is the process. */
   readonly isNear?: boolean;
+  /** It speaks for somebody whom the owner lets talk to certain agents, and not for the owner. */
+  readonly isLimited?: boolean;
 }
 
 /** What every method gets beside its message. */

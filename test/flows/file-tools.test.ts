@@ -165,6 +165,19 @@ onEachWire(
   },
 );
 
+onEachWire('folders whose names have brackets are found by patterns that spell them', async (wire) => {
+  const calls = [
+    { name: 'find', input: { pattern: 'app/[id]/*' } },
+    { name: 'grep', input: { pattern: 'page', glob: '[id].ts' } },
+  ];
+  const files = { 'app/[id]/page.tsx': 'page\n', 'app/i/page.tsx': 'page\n', 'src/[id].ts': 'page\n' };
+  await using at = await journey(wire, { script: [{ calls }], files });
+  await at.run(['-p', 'search']);
+  const told = at.asked()[1]?.messages.flatMap((each) => (each.role === 'result' ? [each.text] : [])) ?? [];
+  assert.deepEqual(told[0]?.split('\n').sort(), ['app/[id]/page.tsx', 'app/i/page.tsx']);
+  assert.equal(told[1], 'src/[id].ts:1: page');
+});
+
 onEachWire('what few conversations need is not sent with every request', async (wire) => {
   await using at = await journey(wire, { script: [{ text: 'Hello.' }] });
   await at.run(['-p', 'hello']);

@@ -50,6 +50,19 @@ onEachWire('the model remembers in one run and recalls in another', async (wire)
   assert.match(JSON.stringify(results()), /Nothing is remembered about that/);
 });
 
+onEachWire('search_memory is another name of recall', async (wire) => {
+  await using at = await journey(wire, {
+    script: [
+      call('remember', { name: 'deploy', content: 'Run make ship on Fridays.' }),
+      call('search_memory', { query: 'ship' }),
+      { text: 'Done.' },
+    ],
+  });
+  await at.run(['-p', 'go']);
+  const found = at.asked()[2]?.messages.at(-1)?.text ?? '';
+  assert.match(found, /^## deploy \(project, \d{4}-\d\d-\d\d\)\nRun make ship on Fridays\.$/);
+});
+
 test('a person lists, shows, searches, changes and removes what is remembered', async () => {
   await using at = await journey('anthropic', { script: [] });
   const crab = async (args: readonly string[], stdin?: string) => {

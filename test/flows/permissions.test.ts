@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PermissionMode } from '../../src/core/permission.ts';
 import type { Reply, ScriptedCall } from '../../src/dev/scenario.ts';
@@ -341,3 +341,25 @@ onEachWire('where there is no bash, nothing else runs commands either', async (w
     assert.equal(existsSync(at.work.file('b.txt')), false);
   });
 });
+
+onEachWire(
+  'the rule that a refusal names allows the call, also through a link out of the folder',
+  async (wire) => {
+    const calls = [read('out/secret.txt'), { name: 'find', input: { pattern: '*.txt', path: 'out' } }];
+    await using at = await journey(wire, { script: oneByOne(calls), files: FILES });
+    await writeFile(join(at.work.path, '../secret.txt'), 'secret\n');
+    await symlink('..', at.work.file('out'));
+    const told = async (...args: readonly string[]) => {
+      await at.run(['-p', 'go', ...args]);
+      const { messages = [] } = at.asked().at(-1) ?? {};
+      return messages.flatMap((said) => (said.role === 'result' ? [said.text] : []));
+    };
+    const refused = await told();
+    const rules = refused.map(
+      (text) => /--allowedTools "([^"]+)" would allow it/.exec(text)?.[1] ?? assert.fail(text),
+    );
+    const allowed = await told('--allowedTools', rules.join(','));
+    assert.deepEqual(allowed[0], '1\tsecret');
+    assert.match(allowed[1] ?? '', /^out\/work\/a\.txt$/m);
+  },
+);

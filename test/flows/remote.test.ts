@@ -178,7 +178,11 @@ test('whoever has a token for one agent talks to it in a conversation of their o
     there.run(['-p', ...remote, ...args], { cwd: here.path, home: here.home });
   const first = await run('make it', '--output-format', 'stream-json');
   assert.equal(resultOf(first)['result'], 'I may not.', first.stderr);
-  assert.match(JSON.stringify(linesOf(first)), /refused/);
+  assert.match(JSON.stringify(linesOf(first)), /bash is outside of the scope of crab/);
+  assert.deepEqual(
+    ['bash', 'read'].map((name) => there.asked()[0]?.tools.includes(name)),
+    [false, true],
+  );
   const second = await run('and now?');
   assert.equal(second.stdout, 'Again.\n', second.stderr);
   // It is the same session: they have one.
@@ -203,6 +207,30 @@ test('whoever has a token for one agent talks to it in a conversation of their o
     'The token of ann may not reach the agent "other"',
   ]);
   assert.equal(there.asked().length, 3);
+});
+
+test('from elsewhere the shell is there for whom the settings name, and no conversation of more than that', async () => {
+  const touch = { calls: [{ name: 'bash', input: { command: 'touch made' } }] };
+  await using there = await journey('anthropic', {
+    script: { scripts: [{ when: 'make', replies: [touch] }] },
+  });
+  await using here = await machine();
+  await there.work.write(`${there.work.home}/.crab/config.toml`, '[daemon]\nshell_senders = ["ann"]\n');
+  const token = (sub: string) => newToken(there, ['--sub', sub, '--agents', 'crab']);
+  const tokens = { ann: await token('ann'), bob: await token('bob') };
+  await using lab = await serve(there);
+  const run = async (sub: keyof typeof tokens) => {
+    await writeFile(here.token, tokens[sub], { mode: 0o600 });
+    const remote = ['--remote', lab.url, '--remote-token-file', here.token];
+    const args = ['-p', ...remote, 'make it', '--output-format', 'stream-json'];
+    return there.run(args, { cwd: here.path, home: here.home });
+  };
+  assert.match(JSON.stringify(linesOf(await run('ann'))), /Nobody can be asked here, so it is refused/);
+  const owners = JSON.stringify({ agent: 'crab', sender: 'bob', content: 'hello', cwd: there.work.path });
+  assert.equal((await there.run(['rpc', 'send', owners])).code, 0);
+  const asked = there.asked().length;
+  assert.match((await run('bob')).stderr, /opened without what this command asks for: .*no bash/);
+  assert.equal(there.asked().length, asked);
 });
 
 test('an answer goes on where it was when the connection is cut, with no word twice and none missing', async () => {

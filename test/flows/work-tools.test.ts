@@ -299,6 +299,16 @@ test('prompts are scheduled, listed and taken out, and what would not fire is re
   assert.match(text, /^\[\[cron\]\]\nid = 2\nschedule = "0 0 1 1 \*"\nprompt = "A new year"\n/);
 });
 
+test('a schedule has a zone, by the name that its file has as well', async () => {
+  const script = [
+    call('cron_create', { schedule: '0 9 * * *', prompt: 'Hello', tz: 'Asia/Tokyo' }),
+    { text: 'Done.' },
+  ];
+  await using at = await journey('anthropic', { script });
+  await at.run(['-p', 'go', '--dangerously-skip-permissions']);
+  assert.match(told(at)[0] ?? '', /its next time is \d{4}-\d\d-\d\dT00:00:00Z\./);
+});
+
 test('a worktree is entered, is the workspace from then on, and keeps what nobody agreed to lose', async () => {
   await using at = await journey('anthropic', {
     git: true,

@@ -43,6 +43,13 @@ export interface Agents {
   deleteMcp(agent: string, name: string): Promise<void>;
 }
 
+/** For whom a conversation is opened. */
+export interface Opener {
+  readonly canAsk: boolean;
+  /** As in `Peer`. */
+  readonly isLimited: boolean;
+}
+
 export interface DaemonServerOptions {
   readonly version: string;
   readonly home: string;
@@ -57,7 +64,7 @@ export interface DaemonServerOptions {
   readonly bus: Bus;
   readonly agents: Agents;
   /** What a conversation may do that a client opens by its names alone. */
-  declare(address: Address, cwd: string | undefined, canAsk?: boolean): Promise<OpenRequest>;
+  declare(address: Address, cwd: string | undefined, who: Opener): Promise<OpenRequest>;
   /** Values that came over the wire, or `RequestFailure` 400 that names what is wrong. */
   readonly read: {
     openRequest(json: string): OpenRequest;
@@ -147,13 +154,13 @@ export class DaemonServer implements Server {
 
   async ping() {}
 
-  async #started(message: StreamMsg) {
+  async #started(message: StreamMsg, peer: Peer) {
     const { agent, content, sender = DEFAULT_SENDER, cwd, guest } = message;
     const { conversations } = this.#options;
     const address = { agent, sender };
     if (cwd !== undefined && !isAbsolute(cwd))
       throw new RequestFailure(400, `The folder ${cwd} must be an absolute path.`);
-    await this.#recalled(address, cwd);
+    await this.#recalled(address, cwd, peer);
     const prompt: Prompt = {
       text: content,
       ...(cwd !== undefined && { cwd }),
@@ -163,14 +170,18 @@ export class DaemonServer implements Server {
     return { ...conversations.begin(address, prompt), from };
   }
 
-  /** One that has left the memory comes back. */
-  async #recalled(address: Address, cwd: string | undefined): Promise<void> {
+  /** One that has left the memory comes back. Who is limited joins none that was opened for more than they may. */
+  async #recalled(address: Address, cwd: string | undefined, peer: Peer): Promise<void> {
     const { conversations, declare } = this.#options;
-    if (conversations.find(address) === undefined) await conversations.open(await declare(address, cwd));
+    const isLimited = peer.isLimited === true;
+    if (conversations.find(address) !== undefined && !isLimited) return;
+    const asked = await declare(address, cwd, { canAsk: true, isLimited });
+    const live = conversations.find(address) ?? (await conversations.open(asked));
+    if (isLimited && live.request !== asked) joinNotices(asked, live.request);
   }
 
-  async send(message: StreamMsg, { signal }: Call): Promise<ResponseMsg> {
-    const { live, run, from } = await this.#started(message);
+  async send(message: StreamMsg, { peer, signal }: Call): Promise<ResponseMsg> {
+    const { live, run, from } = await this.#started(message, peer);
     for await (const _ of this.#follow(live, from, run, signal));
     const { end } = run;
     if (end === undefined) throw new RequestFailure(500, 'The client left before the run was over.');
@@ -185,7 +196,7 @@ export class DaemonServer implements Server {
   }
 
   async *stream(message: StreamMsg, { peer, signal }: Call): AsyncGenerator<StreamEvent, void> {
-    const { live, run, from } = await this.#started(message);
+    const { live, run, from } = await this.#started(message, peer);
     const mapping = new StreamMapping();
     for await (const { events } of this.#answerable(live, peer, this.#follow(live, from, run, signal)))
       for (const event of JSON.parse(events) as readonly Event[])
@@ -279,27 +290,27 @@ export class DaemonServer implements Server {
   }
 
   /** Empty when there is nothing to compact. */
-  async compact(message: Address & { readonly focus?: string }, { signal }: Call) {
+  async compact(message: Address & { readonly focus?: string }, call: Call) {
     let summary = '';
-    await this.#line(addressed(message), `/compact ${message.focus ?? ''}`.trim(), signal, (event) => {
+    await this.#line(addressed(message), `/compact ${message.focus ?? ''}`.trim(), call, (event) => {
       if (event.type === 'compactEnd') summary = event.summary ?? '';
     });
     return { summary };
   }
 
-  async generateTitle(message: Address, { signal }: Call) {
-    return { title: await this.#line(addressed(message), '/title', signal) };
+  async generateTitle(message: Address, call: Call) {
+    return { title: await this.#line(addressed(message), '/title', call) };
   }
 
   /** What a command of the conversation has to say. */
   async #line(
     address: Address,
     text: string,
-    signal: AbortSignal,
+    { peer, signal }: Call,
     heard: (event: Event) => void = () => {},
   ): Promise<string> {
     const { conversations } = this.#options;
-    await this.#recalled(address, undefined);
+    await this.#recalled(address, undefined, peer);
     const from = conversations.get(address).log.next;
     const { live, run } = conversations.begin(address, { text });
     for await (const { events } of this.#follow(live, from, run, signal))
@@ -358,7 +369,8 @@ export class DaemonServer implements Server {
     const { read, declare } = this.#options;
     const kind = sender === undefined ? 'new' : 'head';
     const chosen: SessionChoice = session === undefined ? { kind } : read.session(session);
-    const declared = await declare({ agent, sender: sender ?? '' }, cwd, asks);
+    const who = { canAsk: asks, isLimited: peer.isLimited === true };
+    const declared = await declare({ agent, sender: sender ?? '' }, cwd, who);
     const asked: OpenRequest = {
       agent,
       cwd: declared.cwd,
@@ -418,6 +430,7 @@ export class DaemonServer implements Server {
     const { conversations, read } = this.#options;
     const address = { agent: message.agent, sender: message.sender };
     if (message.fromSeq !== undefined) return yield* this.#goOn(message, message.fromSeq, { peer, signal });
+    if (conversations.find(address) !== undefined) await this.#recalled(address, undefined, peer);
     const from = conversations.get(address).log.next;
     const { live, run } = conversations.begin(address, read.prompt(message.prompt), {
       ...(message.run !== undefined && { name: message.run }),

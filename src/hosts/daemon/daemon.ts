@@ -10,7 +10,7 @@ import type { OpenRequest, Platform, Prompt } from '../../core/platform.ts';
 import type { Server } from '../../protocol/server.ts';
 import { Bus } from './bus.ts';
 import { Conversations } from './conversations.ts';
-import { type Agents, DaemonServer, type DaemonServerOptions } from './daemon-server.ts';
+import { type Agents, DaemonServer, type DaemonServerOptions, type Opener } from './daemon-server.ts';
 import { createFire } from './fire.ts';
 import { Generations } from './generations.ts';
 import { type Inherited, LISTEN_LIMITS, type Listeners, type ListenLimits, listen } from './listen.ts';
@@ -18,13 +18,15 @@ import { prepareRunFolder, type RunFolder, runFolder } from './run-folder.ts';
 import { subscriptionsFile } from './subscriptions-file.ts';
 import { tokenIn } from './token.ts';
 
+const OWNER: Opener = { canAsk: true, isLimited: false };
+
 /** What answers under one state of the settings. */
 export interface Setup {
   /** Closed by the daemon when nobody uses it any more. */
   readonly platform: Platform;
   readonly agents: Agents;
   /** What a conversation may do that a client opens by its names alone. Throws `RequestFailure`. */
-  declare(address: Address, cwd: string | undefined): Promise<OpenRequest>;
+  declare(address: Address, cwd: string | undefined, who: Opener): Promise<OpenRequest>;
   /** JSON; secrets are left out. */
   config(): Promise<string>;
   /** As in `HelloReply`. */
@@ -146,7 +148,7 @@ class RunningDaemon implements Daemon {
   readonly #generations: Generations;
   readonly #conversations: Conversations;
   /** Made by `declare`, and made again when the settings have changed. */
-  readonly #declared = new WeakSet<Declaration>();
+  readonly #declared = new WeakMap<Declaration, Opener>();
   #setup: Setup;
   #limits: DaemonLimits;
   #server: DaemonServer | undefined;
@@ -234,7 +236,8 @@ class RunningDaemon implements Daemon {
       token: tokenIn(this.folder.token, uid),
       server,
       conversations: this.#conversations,
-      declare: (cwd, canAsk) => this.#declare({ agent: DEFAULT_AGENT, sender: 'json' }, cwd, canAsk),
+      declare: (cwd, canAsk) =>
+        this.#declare({ agent: DEFAULT_AGENT, sender: 'json' }, cwd, { ...OWNER, canAsk }),
       ...(tcp !== undefined && { tcp }),
       limits: () => ({ ...LISTEN_LIMITS, ...this.#setup.limits, ...doors.limits }),
       log,
@@ -279,18 +282,19 @@ class RunningDaemon implements Daemon {
     };
   }
 
-  async #declare(address: Address, cwd: string | undefined, canAsk = true): Promise<OpenRequest> {
-    const request = await this.#setup.declare(address, cwd);
-    const declaration = { ...request.declaration, canAsk };
-    this.#declared.add(declaration);
+  async #declare(address: Address, cwd: string | undefined, who = OWNER): Promise<OpenRequest> {
+    const request = await this.#setup.declare(address, cwd, who);
+    const declaration = { ...request.declaration, canAsk: who.canAsk };
+    this.#declared.set(declaration, who);
     return { ...request, declaration };
   }
 
   /** What a client has declared itself holds on; what was declared from the settings follows them. */
   async #renewed(request: OpenRequest): Promise<OpenRequest> {
     const { agent, sender = '', cwd, declaration } = request;
-    if (!this.#declared.has(declaration)) return request;
-    const fresh = await this.#declare({ agent, sender }, cwd, declaration.canAsk);
+    const who = this.#declared.get(declaration);
+    if (who === undefined) return request;
+    const fresh = await this.#declare({ agent, sender }, cwd, who);
     return { ...request, declaration: fresh.declaration };
   }
 

@@ -233,6 +233,7 @@ export class RemoteServer implements AsyncDisposable {
       name: `ws ${from}`,
       isTrusted: grant !== undefined,
       authenticate: (token) => this.#introduce(client, token),
+      isLimited: () => client.grant?.agents !== undefined,
       admit: (message) => this.#admit(client, message),
       answered: (requestId) => connection.answered(requestId),
     });

@@ -174,6 +174,24 @@ suite('a browser', { skip, timeout: 120_000 }, () => {
     assert.match(await web.refusal('browser_snapshot'), /begin with browser_navigate/);
   });
 
+  test('reads and uses what stands in a frame, and says which frames it cannot read', async () => {
+    const inner =
+      '<label>City <input></label><button onclick="document.body.append(`Off to ${document.querySelector(`input`).value}`)">Go</button>';
+    await using web = await browsing((request, answer) => {
+      const outer = `<h1>Trips</h1><iframe title="Booking" src="/inner" style="margin:200px"></iframe>
+        <iframe title="Foreign" src="http://other.example.test:${web.port}/inner"></iframe><p>End</p>`;
+      answer.writeHead(200, html).end(request.url === '/inner' ? inner : outer);
+    });
+    const page = await web.text('browser_navigate', { url: `http://localhost:${web.port}/` });
+    assert.match(
+      page,
+      /- iframe "Booking" \[ref=e\d+\]\n {2}- text: City\n {2}- textbox "City" \[ref=e\d+\]\n {2}- button "Go" .*\n- iframe "Foreign" \[ref=e\d+\]: of another site, and not shown here\n- text: End\n/,
+    );
+    await web.text('browser_type', { ref: refOf(page, 'textbox "City"'), text: 'Kiel' });
+    const after = await web.text('browser_click', { ref: refOf(page, 'button "Go"') });
+    assert.match(after, /\n {2}- text: Off to Kiel\n/);
+  });
+
   test('goes to no host that nobody allowed: not by link, script, redirect or frame of a private address', async () => {
     await using web = await browsing(({ url, headers }, answer) => {
       const port = headers.host?.split(':')[1];

@@ -169,6 +169,7 @@ export const DAEMON_KEYS = {
   host: ['host', text],
   port: ['port', count(0, 65_535)],
   max_clients: ['maxClients', count(1, 100_000)],
+  shell_senders: ['shellSenders', list(text)],
   max_loaded_sessions: ['maxLoadedSessions', count(0)],
   idle_minutes: ['idleMs', minutes],
   question_minutes: ['questionMs', minutes],

@@ -31,10 +31,16 @@ export function compileGlob(pattern: string): Glob {
   };
 }
 
-/** A pattern without a slash is meant for names in any folder. */
+/**
+ * A pattern without a slash is meant for names in any folder. Folders are called `[id]`, and who writes that as a pattern
+ * means them: brackets match what is spelt as they are, too.
+ */
 export function compilePathGlob(pattern: string): Glob {
-  if (pattern.replace(/\/+$/, '').includes('/')) return compileGlob(pattern);
-  const matches = compileGlob(pattern);
+  const asSet = compileGlob(pattern);
+  const spelt = pattern.replace(/(?<!\\)[[\]]/g, '\\$&');
+  const asSpelt = spelt === pattern ? asSet : compileGlob(spelt);
+  const matches = (path: string) => asSet(path) || asSpelt(path);
+  if (pattern.replace(/\/+$/, '').includes('/')) return matches;
   return (path) => matches(path.slice(path.lastIndexOf('/') + 1));
 }
 

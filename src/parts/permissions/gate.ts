@@ -292,8 +292,9 @@ class RuleGate implements PermissionGate {
     return `${why}; ${nobodyAsked(request.mode)}${way} would allow it.`;
   }
 
-  #known({ parts }: Survey): GrantOptions {
-    return { ...this.#options, effects: parts.map(({ part }) => part.effect) };
+  #known({ parts, touches }: Survey): GrantOptions {
+    const paths = touches.map(({ place }) => place.path);
+    return { ...this.#options, paths, effects: parts.map(({ part }) => part.effect) };
   }
 
   /** One rule that covers the whole request, or the first of several that together cover every part of a command. */

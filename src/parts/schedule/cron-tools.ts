@@ -56,8 +56,9 @@ function createTool(crons: Crons): Tool {
       additionalProperties: false,
     },
     // `durable` is what other agents ask for, and what every entry is.
-    prepare: ({ cron, recurring, durable: _durable, ...input }) => ({
+    prepare: ({ cron, recurring, durable: _durable, tz, ...input }) => ({
       ...input,
+      ...(input['timezone'] === undefined && tz !== undefined && { timezone: tz }),
       ...(input['schedule'] === undefined && cron !== undefined && { schedule: cron }),
       ...(input['once'] === undefined && recurring === false && { once: true }),
     }),
