@@ -134,12 +134,14 @@ function asked(question: Question): StreamEventCase {
   return { case: 'askUser', value: { questions } };
 }
 
-export function tokens({ input, output, cacheRead, cacheWrite, totalTokens }: Usage): TokenUsage {
+export function tokens(usage: Usage): TokenUsage {
+  const { input, output, cacheRead, cacheWrite, reasoning, totalTokens } = usage;
   return {
     promptTokens: input + cacheRead + cacheWrite,
     completionTokens: output,
     totalTokens,
     ...(cacheRead + cacheWrite > 0 && { cacheHitTokens: cacheRead, cacheMissTokens: input + cacheWrite }),
+    ...(reasoning !== undefined && { reasoningTokens: reasoning }),
   };
 }
 
