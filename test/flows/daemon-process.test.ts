@@ -104,7 +104,8 @@ test('a conversation goes on in its folder, as a script sees it, when the daemon
   const { sessions } = JSON.parse((await at.run(['rpc', 'sessions'])).stdout);
   assert.deepEqual([sessions[0].cwd, sessions[0].messages], [at.work.path, 4]);
   const failed = await rpc('send', { content: '@', guest: 'nobody' });
-  assert.deepEqual([failed.code, failed.answer.error], [1, 'There is no agent nobody.']);
+  const { error, name } = failed.answer;
+  assert.deepEqual([failed.code, error, name], [1, 'There is no agent nobody.', 'agent-unknown']);
 });
 
 test('who watches all conversations hears those that carry out tasks, too', async () => {
@@ -132,6 +133,8 @@ test('who watches all conversations hears those that carry out tasks, too', asyn
         'crab/user: It told me\\.\\ncrab/user is done\\n$',
     ),
   );
+  await at.run(['rpc', 'send', '{"agent": "crab", "sender": "me", "content": "@", "guest": "nobody"}']);
+  await watching.waitFor('crab/me has failed: There is no agent nobody.\n');
 });
 
 test('the daemon loads nothing of a terminal', { skip: needs('NODE_OPTIONS') }, async () => {
