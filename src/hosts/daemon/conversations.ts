@@ -9,6 +9,7 @@ import type { Clock } from '../../core/host.ts';
 import type { OpenReply, OpenRequest, Platform, Prompt } from '../../core/platform.ts';
 import type { Answer, Question } from '../../core/question.ts';
 import { runEnd } from '../../core/run-end.ts';
+import { stoppedBy } from '../../faces/exit-code.ts';
 import { EventLog } from './event-log.ts';
 
 export interface ConversationLimits {
@@ -270,7 +271,8 @@ export class Conversations {
     return this.#all.has(key(address)) ? this.#options.background(address) : 0;
   }
 
-  #told(live: Live, events: readonly Event[], run: Run): void {
+  #told(live: Live, said: readonly Event[], run: Run): void {
+    const events = said.map((event) => (event.type === 'runEnd' ? endOf(event, run) : event));
     run.first ??= live.log.next;
     for (const event of events) this.#note(live, event, run);
     if (run.end !== undefined) live.runs.splice(live.runs.indexOf(run), 1);
@@ -375,6 +377,12 @@ export class Conversations {
     for (const { log } of this.list()) log.close();
     await this.#options.platform.close();
   }
+}
+
+/** A run says that it was cancelled, and not by whom: with the daemon it ends for another reason than by a client. */
+function endOf(end: RunEnd, { stop }: Run): RunEnd {
+  const reason: unknown = stop.signal.reason;
+  return reason instanceof CrabError && reason.code === 'terminated' ? stoppedBy(end, reason) : end;
 }
 
 /** Whether a request for a session could be for this one. */
