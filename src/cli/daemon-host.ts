@@ -4,7 +4,7 @@
 import { statSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { DEFAULT_AGENT } from '../core/agent.ts';
-import type { Address } from '../core/conversation.ts';
+import type { Address, SessionChoice } from '../core/conversation.ts';
 import { CrabError } from '../core/errors.ts';
 import type { OpenRequest } from '../core/platform.ts';
 import type { DaemonSettings } from '../core/settings.ts';
@@ -61,9 +61,9 @@ export async function daemonHost(
       ...definitions,
       redact: host.redact ?? String,
     }),
-    async declare(address: Address, given?: string): Promise<OpenRequest> {
+    async declare(address: Address, given?: string, session?: SessionChoice): Promise<OpenRequest> {
       if (address.agent === '') throw new RequestFailure(400, 'The message names no agent.');
-      const cwd = given ?? (await folderOf(host.tapes, address)) ?? homeFolder(env);
+      const cwd = given ?? (await folderOf(host.tapes, address, session)) ?? homeFolder(env);
       checkFolder(cwd);
       const { files, clock } = host;
       const request = await openRequest({
@@ -82,12 +82,17 @@ export async function daemonHost(
   };
 }
 
-/** That of the session which the conversation is at, if it has one: it goes on where it was. */
-async function folderOf(tapes: Tapes, address: Address): Promise<string | undefined> {
+/** That of the session which is chosen, or which the conversation is at, if it has one: it goes on where it was. */
+async function folderOf(
+  tapes: Tapes,
+  address: Address,
+  session: SessionChoice = { kind: 'head' },
+): Promise<string | undefined> {
   // A new conversation gets its sender when it is opened.
-  if (address.sender === '') return undefined;
-  const id = await tapes.head(address);
-  const path = id === undefined ? undefined : await tapes.find(id).catch(() => undefined);
+  const head = address.sender === '' ? undefined : await tapes.head(address);
+  const id = session.kind === 'resume' ? session.id : head;
+  const found = id === undefined ? undefined : await tapes.find(id).catch(() => undefined);
+  const path = session.kind === 'file' ? session.path : found;
   return path === undefined ? undefined : (await tapes.meta(path)).cwd;
 }
 

@@ -2363,7 +2363,7 @@ export interface EnterMsg {
   readonly agent: string;
   /** Absent: one of its own for the session. */
   readonly sender?: string;
-  /** A folder on the daemon's machine; absolute. Absent: the home folder of the daemon's user. */
+  /** A folder on the daemon's machine; absolute. Absent: that of the session, else the home folder of the daemon's user. */
   readonly cwd?: string;
   /** A SessionChoice. Absent: the session that agent and sender are at, or a new one where no sender is named. */
   readonly session?: string;

@@ -44,6 +44,13 @@ export interface Agents {
   deleteMcp(agent: string, name: string): Promise<void>;
 }
 
+export interface DeclareOptions {
+  /** Default: true. */
+  readonly canAsk?: boolean;
+  /** Where no folder is named it goes on in that of this session. Default: the one that the pair is at. */
+  readonly session?: SessionChoice;
+}
+
 export interface DaemonServerOptions {
   readonly version: string;
   readonly home: string;
@@ -58,7 +65,7 @@ export interface DaemonServerOptions {
   readonly bus: Bus;
   readonly agents: Agents;
   /** What a conversation may do that a client opens by its names alone. */
-  declare(address: Address, cwd: string | undefined, canAsk?: boolean): Promise<OpenRequest>;
+  declare(address: Address, cwd: string | undefined, how?: DeclareOptions): Promise<OpenRequest>;
   /** Values that came over the wire, or `RequestFailure` 400 that names what is wrong. */
   readonly read: {
     openRequest(json: string): OpenRequest;
@@ -352,7 +359,7 @@ export class DaemonServer implements Server {
     const { read, declare } = this.#options;
     const kind = sender === undefined ? 'new' : 'head';
     const chosen: SessionChoice = session === undefined ? { kind } : read.session(session);
-    const declared = await declare({ agent, sender: sender ?? '' }, cwd, asks);
+    const declared = await declare({ agent, sender: sender ?? '' }, cwd, { canAsk: asks, session: chosen });
     const asked: OpenRequest = {
       agent,
       cwd: declared.cwd,

@@ -64,7 +64,7 @@ test('settings that cannot be read leave the old ones in place', async () => {
       const [platform] = small.platforms;
       return {
         platform: platform ?? assert.fail(),
-        declare: assert.fail,
+        declare: () => assert.fail(),
         config: async () => '{}',
         basis: [],
         agents: {} as never,

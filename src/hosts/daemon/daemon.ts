@@ -3,14 +3,14 @@
 
 import { rmSync, writeFileSync } from 'node:fs';
 import { DEFAULT_AGENT, type Declaration } from '../../core/agent.ts';
-import type { Address } from '../../core/conversation.ts';
+import type { Address, SessionChoice } from '../../core/conversation.ts';
 import { asCrabError, CrabError } from '../../core/errors.ts';
 import type { Event } from '../../core/event.ts';
 import type { OpenRequest, Platform } from '../../core/platform.ts';
 import type { Server } from '../../protocol/server.ts';
 import { Bus } from './bus.ts';
 import { Conversations } from './conversations.ts';
-import { type Agents, DaemonServer, type DaemonServerOptions } from './daemon-server.ts';
+import { type Agents, DaemonServer, type DaemonServerOptions, type DeclareOptions } from './daemon-server.ts';
 import { createFire } from './fire.ts';
 import { Generations } from './generations.ts';
 import { type Inherited, LISTEN_LIMITS, type Listeners, type ListenLimits, listen } from './listen.ts';
@@ -24,7 +24,7 @@ export interface Setup {
   readonly platform: Platform;
   readonly agents: Agents;
   /** What a conversation may do that a client opens by its names alone. Throws `RequestFailure`. */
-  declare(address: Address, cwd: string | undefined): Promise<OpenRequest>;
+  declare(address: Address, cwd: string | undefined, session?: SessionChoice): Promise<OpenRequest>;
   /** JSON; secrets are left out. */
   config(): Promise<string>;
   /** As in `HelloReply`. */
@@ -227,7 +227,7 @@ class RunningDaemon implements Daemon {
       token: tokenIn(this.folder.token, uid),
       server,
       conversations: this.#conversations,
-      declare: (cwd, canAsk) => this.#declare({ agent: DEFAULT_AGENT, sender: 'json' }, cwd, canAsk),
+      declare: (cwd, how) => this.#declare({ agent: DEFAULT_AGENT, sender: '' }, cwd, how),
       ...(tcp !== undefined && { tcp }),
       limits: () => ({ ...LISTEN_LIMITS, ...this.#setup.limits, ...doors.limits }),
       log,
@@ -268,8 +268,12 @@ class RunningDaemon implements Daemon {
     };
   }
 
-  async #declare(address: Address, cwd: string | undefined, canAsk = true): Promise<OpenRequest> {
-    const request = await this.#setup.declare(address, cwd);
+  async #declare(
+    address: Address,
+    cwd: string | undefined,
+    { canAsk = true, session }: DeclareOptions = {},
+  ): Promise<OpenRequest> {
+    const request = await this.#setup.declare(address, cwd, session);
     const declaration = { ...request.declaration, canAsk };
     this.#declared.add(declaration);
     return { ...request, declaration };
@@ -279,7 +283,7 @@ class RunningDaemon implements Daemon {
   async #renewed(request: OpenRequest): Promise<OpenRequest> {
     const { agent, sender = '', cwd, declaration } = request;
     if (!this.#declared.has(declaration)) return request;
-    const fresh = await this.#declare({ agent, sender }, cwd, declaration.canAsk);
+    const fresh = await this.#declare({ agent, sender }, cwd, { canAsk: declaration.canAsk });
     return { ...request, declaration: fresh.declaration };
   }
 
