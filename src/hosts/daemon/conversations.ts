@@ -245,7 +245,11 @@ export class Conversations {
     const { platform, clock } = this.#options;
     try {
       for await (const events of platform.prompt(live.address, prompt, run.stop.signal))
-        this.#told(live, events, run);
+        this.#told(
+          live,
+          events.map((event) => (event.type === 'runEnd' ? endOf(event, run) : event)),
+          run,
+        );
     } catch (error) {
       // No client may be left waiting for an end, whatever a platform does.
       if (run.end === undefined) this.#told(live, [runEnd('failed', { error: asCrabError(error) })], run);
@@ -271,8 +275,7 @@ export class Conversations {
     return this.#all.has(key(address)) ? this.#options.background(address) : 0;
   }
 
-  #told(live: Live, said: readonly Event[], run: Run): void {
-    const events = said.map((event) => (event.type === 'runEnd' ? endOf(event, run) : event));
+  #told(live: Live, events: readonly Event[], run: Run): void {
     run.first ??= live.log.next;
     for (const event of events) this.#note(live, event, run);
     if (run.end !== undefined) live.runs.splice(live.runs.indexOf(run), 1);
