@@ -30,7 +30,7 @@ const OWN_WORK: readonly (readonly [FlagName, string])[] = [
   ['profile', 'its settings of providers and of the network are those of this command'],
 ];
 
-/** Milliseconds that a daemon has to say hello. */
+/** Milliseconds that a daemon has to say hello: whoever has work to do does it without one that takes longer. */
 const HELLO_MS = 2_000;
 
 /** Undefined: the work is done here. Throws `CrabError` where `--daemon` cannot be obeyed. */
@@ -75,18 +75,11 @@ async function tried(options: AttachOptions, isForced: boolean): Promise<RemoteP
 /** The daemon, or why there is none to speak to. */
 async function greet(home: string, isInteractive: boolean): Promise<Dialled | string> {
   const capabilities = ['core-events', 'basis', ...(isInteractive ? ['permissions'] : [])];
-  const dialling = dial({ home, uid: process.getuid?.(), name: `crab/${VERSION}`, capabilities });
-  // Whoever hangs up on a slow daemon is not told of what comes later.
-  dialling.catch(() => {});
-  const stop = new AbortController();
-  const slow = systemClock.sleep(HELLO_MS, stop.signal).then(() => `it said nothing for ${HELLO_MS} ms`);
-  slow.catch(() => {});
+  const own = { home, uid: process.getuid?.(), name: `crab/${VERSION}` };
   try {
-    return (await Promise.race([dialling, slow])) ?? NONE;
+    return (await dial({ ...own, capabilities, helloMs: HELLO_MS })) ?? NONE;
   } catch (error) {
     return messageOf(error).replace(/\.$/, '');
-  } finally {
-    stop.abort();
   }
 }
 

@@ -4,7 +4,7 @@
 import { statSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { DEFAULT_AGENT } from '../core/agent.ts';
-import type { Address } from '../core/conversation.ts';
+import type { Address, SessionChoice } from '../core/conversation.ts';
 import { CrabError } from '../core/errors.ts';
 import type { OpenRequest } from '../core/platform.ts';
 import type { DaemonSettings } from '../core/settings.ts';
@@ -65,9 +65,9 @@ export async function daemonHost(
       ...definitions,
       redact: host.redact ?? String,
     }),
-    async declare(address: Address, given: string | undefined, { isLimited }: Opener): Promise<OpenRequest> {
+    async declare(address: Address, given: string | undefined, who: Opener): Promise<OpenRequest> {
       if (address.agent === '') throw new RequestFailure(400, 'The message names no agent.');
-      const cwd = given ?? (await folderOf(host.tapes, address)) ?? homeFolder(env);
+      const cwd = given ?? (await folderOf(host.tapes, address, who.session)) ?? homeFolder(env);
       checkFolder(cwd);
       const { files, clock } = host;
       const request = await openRequest({
@@ -87,7 +87,7 @@ export async function daemonHost(
         throw new CrabError('agent-unknown', `There is no agent ${address.agent}.`, {
           hint: `Did you mean ${name}?`,
         });
-      const away = isLimited && !isAmong(settings.daemon?.shellSenders, address) ? OWNERS_TOOLS : [];
+      const away = who.isLimited && !isAmong(settings.daemon?.shellSenders, address) ? OWNERS_TOOLS : [];
       return {
         ...request,
         ...address,
@@ -117,12 +117,17 @@ function isAmong(names: readonly string[] = [], { sender }: Address): boolean {
   return names.some((name) => sender === name || sender.startsWith(`${name}:`));
 }
 
-/** That of the session which the conversation is at, if it has one: it goes on where it was. */
-async function folderOf(tapes: Tapes, address: Address): Promise<string | undefined> {
+/** That of the session which is chosen, or which the conversation is at, if it has one: it goes on where it was. */
+async function folderOf(
+  tapes: Tapes,
+  address: Address,
+  session: SessionChoice = { kind: 'head' },
+): Promise<string | undefined> {
   // A new conversation gets its sender when it is opened.
-  if (address.sender === '') return undefined;
-  const id = await tapes.head(address);
-  const path = id === undefined ? undefined : await tapes.find(id).catch(() => undefined);
+  const head = address.sender === '' ? undefined : await tapes.head(address);
+  const id = session.kind === 'resume' ? session.id : head;
+  const found = id === undefined ? undefined : await tapes.find(id).catch(() => undefined);
+  const path = session.kind === 'file' ? session.path : found;
   return path === undefined ? undefined : (await tapes.meta(path)).cwd;
 }
 

@@ -97,7 +97,7 @@ function showText(stdout: Sink): (event: AgentEventMsg) => Promise<void> {
     const told: Readonly<Record<number, string>> = {
       [AgentEventKind.TOOL_START]: `calls ${toolName} ${content}`,
       [AgentEventKind.TOOL_RESULT]: `${toolIsError ? 'failed' : 'result'} of ${toolName}: ${content}`,
-      [AgentEventKind.DONE]: 'is done',
+      [AgentEventKind.DONE]: content === '' ? 'is done' : `has failed: ${content}`,
     };
     const text = told[kind];
     await stdout.write(`${before}${text === undefined ? '' : `${visibleLine(`${where} ${text}`)}\n`}`);

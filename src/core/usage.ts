@@ -6,6 +6,8 @@ export interface Usage {
   readonly output: number;
   readonly cacheRead: number;
   readonly cacheWrite: number;
+  /** Of `output`, what the model thought; absent where the provider does not tell it apart, and where it is none. */
+  readonly reasoning?: number;
   readonly totalTokens: number;
   /** US dollars, zero where the price is not known. */
   readonly cost: Cost;
@@ -33,7 +35,7 @@ export interface Price {
   readonly above?: { readonly tokens: number; readonly price: Price };
 }
 
-export type TokenCounts = Pick<Usage, 'input' | 'output' | 'cacheRead' | 'cacheWrite'>;
+export type TokenCounts = Pick<Usage, 'input' | 'output' | 'cacheRead' | 'cacheWrite' | 'reasoning'>;
 
 export const NO_TOKENS: TokenCounts = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
 
@@ -47,7 +49,7 @@ export const NO_USAGE: Usage = {
 
 /** `costUsd` is what the provider itself says that it costs: it wins over the table. */
 export function usageOf(tokens: TokenCounts, price?: Price, costUsd?: number): Usage {
-  const { input, output, cacheRead, cacheWrite } = tokens;
+  const { input, output, cacheRead, cacheWrite, reasoning } = tokens;
   const totalTokens = input + output + cacheRead + cacheWrite;
   const cost = costOf(tokens, price);
   return {
@@ -55,6 +57,7 @@ export function usageOf(tokens: TokenCounts, price?: Price, costUsd?: number): U
     output,
     cacheRead,
     cacheWrite,
+    ...thought(reasoning),
     totalTokens,
     cost: costUsd === undefined ? cost : { ...cost, total: costUsd },
   };
@@ -74,12 +77,18 @@ function tierOf(price: Price, prompt: number): Price {
   return price.above !== undefined && prompt > price.above.tokens ? tierOf(price.above.price, prompt) : price;
 }
 
+/** As it stands among counts. */
+export function thought(reasoning = 0): Pick<Usage, 'reasoning'> {
+  return reasoning > 0 ? { reasoning } : {};
+}
+
 export function addUsage(a: Usage, b: Usage): Usage {
   return {
     input: a.input + b.input,
     output: a.output + b.output,
     cacheRead: a.cacheRead + b.cacheRead,
     cacheWrite: a.cacheWrite + b.cacheWrite,
+    ...thought((a.reasoning ?? 0) + (b.reasoning ?? 0)),
     totalTokens: a.totalTokens + b.totalTokens,
     cost: {
       input: a.cost.input + b.cost.input,

@@ -45,7 +45,7 @@ export interface Reply {
   readonly calls?: readonly ScriptedCall[];
   /** Default: `toolUse` with calls, `stop` without. */
   readonly stop?: ScriptedStop;
-  readonly usage?: Partial<TokenCounts>;
+  readonly usage?: Partial<Omit<TokenCounts, 'reasoning'>>;
   /** Characters in a delta. Default: all of them, and call arguments in two halves. */
   readonly chunk?: number;
   /** Milliseconds between two events of the stream. */

@@ -743,8 +743,9 @@ export const CORE: Readonly<Record<string, CheckSchema>> = {
       output: { type: 'number' },
       cacheRead: { type: 'number' },
       cacheWrite: { type: 'number' },
+      reasoning: { type: 'number' },
     },
-    required: ['input', 'output', 'cacheRead', 'cacheWrite'],
+    required: ['input', 'output', 'cacheRead', 'cacheWrite', 'reasoning'],
     additionalProperties: false,
   },
   RequestEnd: {
@@ -1086,6 +1087,7 @@ export const CORE: Readonly<Record<string, CheckSchema>> = {
       output: { type: 'number' },
       cacheRead: { type: 'number' },
       cacheWrite: { type: 'number' },
+      reasoning: { type: 'number' },
       totalTokens: { type: 'number' },
       cost: { $ref: '#/$defs/Cost' },
     },

@@ -649,6 +649,9 @@ export interface ResponseMsg {
   /** As in `ErrorMsg`; 0 when the run succeeded. */
   readonly code: number;
   readonly usage?: TokenUsage;
+  /** As in `ErrorMsg`; absent when the run succeeded. */
+  readonly name?: string;
+  readonly hint?: string;
 }
 
 function encodeResponseMsg(message: ResponseMsg, to: Writer): void {
@@ -657,6 +660,8 @@ function encodeResponseMsg(message: ResponseMsg, to: Writer): void {
   if (message.error !== '') to.string(3, message.error);
   if (message.code !== 0) to.number(4, message.code);
   if (message.usage !== undefined) to.message(5, message.usage, encodeTokenUsage);
+  if (message.name !== undefined) to.string(6, message.name);
+  if (message.hint !== undefined) to.string(7, message.hint);
 }
 
 function decodeResponseMsg(from: Reader): ResponseMsg {
@@ -677,6 +682,12 @@ function decodeResponseMsg(from: Reader): ResponseMsg {
         break;
       case 42:
         message.usage = from.message(decodeTokenUsage);
+        break;
+      case 50:
+        message.name = from.string();
+        break;
+      case 58:
+        message.hint = from.string();
         break;
       default:
         from.skip(tag);
@@ -1034,12 +1045,17 @@ export interface StreamEnd {
   readonly error: string;
   /** As in `ErrorMsg`; 0 when the run succeeded. */
   readonly code: number;
+  /** As in `ErrorMsg`; absent when the run succeeded. */
+  readonly name?: string;
+  readonly hint?: string;
 }
 
 function encodeStreamEnd(message: StreamEnd, to: Writer): void {
   if (message.agent !== '') to.string(1, message.agent);
   if (message.error !== '') to.string(2, message.error);
   if (message.code !== 0) to.number(3, message.code);
+  if (message.name !== undefined) to.string(4, message.name);
+  if (message.hint !== undefined) to.string(5, message.hint);
 }
 
 function decodeStreamEnd(from: Reader): StreamEnd {
@@ -1054,6 +1070,12 @@ function decodeStreamEnd(from: Reader): StreamEnd {
         break;
       case 24:
         message.code = from.uint32();
+        break;
+      case 34:
+        message.name = from.string();
+        break;
+      case 42:
+        message.hint = from.string();
         break;
       default:
         from.skip(tag);
@@ -1424,7 +1446,7 @@ function decodePongMsg(from: Reader): PongMsg {
   return {};
 }
 
-/** The codes of HTTP: 400 bad request, 401 who are you, 403 not yours, 404 not found, 409 busy, 413 too large, 426 another version is spoken here, 429 too many, 500 the daemon's own fault, 503 it is stopping. */
+/** The codes of HTTP: 400 bad request, 401 who are you, 403 not yours, 404 not found, 409 busy, 413 too large, 426 another version is spoken here, 429 too many, 500 a failure of its own or of a run, 503 it is stopping. */
 export interface ErrorMsg {
   readonly code: number;
   readonly message: string;
@@ -2341,7 +2363,7 @@ export interface EnterMsg {
   readonly agent: string;
   /** Absent: one of its own for the session. */
   readonly sender?: string;
-  /** A folder on the daemon's machine; absolute. Absent: the home folder of the daemon's user. */
+  /** A folder on the daemon's machine; absolute. Absent: that of the session, else the home folder of the daemon's user. */
   readonly cwd?: string;
   /** A SessionChoice. Absent: the session that agent and sender are at, or a new one where no sender is named. */
   readonly session?: string;

@@ -7,7 +7,13 @@ import { messageText, toolCalls } from '../core/message.ts';
 import type { Question } from '../core/question.ts';
 import type { Usage } from '../core/usage.ts';
 import { statusOf } from './failure.ts';
-import { AgentEventKind, type AgentEventMsg, type StreamEventCase, type TokenUsage } from './messages.ts';
+import {
+  AgentEventKind,
+  type AgentEventMsg,
+  type StreamEnd,
+  type StreamEventCase,
+  type TokenUsage,
+} from './messages.ts';
 
 /** Follows one run: a client is told of a call's beginning before its result, and when all of a step have theirs. */
 export class StreamMapping {
@@ -107,16 +113,21 @@ export class StreamMapping {
     // What a command has to say stands only here.
     const text: readonly StreamEventCase[] =
       this.#spoke || event.text === '' ? [] : [{ case: 'chunk', value: { content: event.text } }];
-    const error = endError(event);
-    const value = { agent: '', error: error?.message ?? '', code: error === undefined ? 0 : statusOf(error) };
-    return [...text, { case: 'end', value }];
+    return [...text, { case: 'end', value: { agent: '', ...endFields(event) } }];
   }
+}
+
+/** What the end of a run says of its failure, in each of the messages that tell an end. */
+export function endFields(end: RunEnd): Pick<StreamEnd, 'error' | 'code' | 'name' | 'hint'> {
+  const error = endError(end);
+  if (error === undefined) return { error: '', code: 0 };
+  return { error: error.message, code: statusOf(error), name: error.code, hint: error.hint };
 }
 
 /** Undefined exactly when the run succeeded. */
 export function endError({ outcome, error }: RunEnd): ErrorData | undefined {
   if (outcome === 'done' || outcome === 'command') return undefined;
-  return error ?? errorData(new CrabError('interrupted', `The run ended: ${outcome}.`));
+  return error ?? errorData(new CrabError('interrupted', 'The run was stopped.'));
 }
 
 function asked(question: Question): StreamEventCase {
@@ -134,12 +145,14 @@ function asked(question: Question): StreamEventCase {
   return { case: 'askUser', value: { questions } };
 }
 
-export function tokens({ input, output, cacheRead, cacheWrite, totalTokens }: Usage): TokenUsage {
+export function tokens(usage: Usage): TokenUsage {
+  const { input, output, cacheRead, cacheWrite, reasoning, totalTokens } = usage;
   return {
     promptTokens: input + cacheRead + cacheWrite,
     completionTokens: output,
     totalTokens,
     ...(cacheRead + cacheWrite > 0 && { cacheHitTokens: cacheRead, cacheMissTokens: input + cacheWrite }),
+    ...(reasoning !== undefined && { reasoningTokens: reasoning }),
   };
 }
 

@@ -118,6 +118,8 @@ export const TYPES: Types = {
       error: ['string', 'plain'],
       code: ['uint32', 'plain'],
       usage: ['TokenUsage', 'plain'],
+      name: ['string', 'optional'],
+      hint: ['string', 'optional'],
     },
   },
   StreamEvent: {
@@ -170,7 +172,13 @@ export const TYPES: Types = {
   },
   StreamEnd: {
     kind: 'message',
-    fields: { agent: ['string', 'plain'], error: ['string', 'plain'], code: ['uint32', 'plain'] },
+    fields: {
+      agent: ['string', 'plain'],
+      error: ['string', 'plain'],
+      code: ['uint32', 'plain'],
+      name: ['string', 'optional'],
+      hint: ['string', 'optional'],
+    },
   },
   ContextUsageEvent: { kind: 'message', fields: { usage: ['TokenUsage', 'plain'] } },
   TokenUsage: {

@@ -2,11 +2,13 @@
 
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { chunkFile, chunkName } from '../support/chunks.ts';
 import { needs, testedCommand } from '../support/crab.ts';
 import { type Journey, journey } from '../support/journey.ts';
+import { jsonClient } from '../support/json-client.ts';
 
 async function started(at: Journey, more: Readonly<Record<string, string>> = {}) {
   const daemon = at.start(['daemon', 'run', '--no-tcp'], { env: more });
@@ -102,9 +104,18 @@ test('a conversation goes on in its folder, as a script sees it, when the daemon
   await using _ = await started(at);
   assert.equal((await rpc('send', { content: ',pwd' })).answer.content, at.work.path);
   const { sessions } = JSON.parse((await at.run(['rpc', 'sessions'])).stdout);
+  const socket = connect(join(at.work.home, '.crab', 'run', 'daemon-json.sock'));
+  const { ask } = jsonClient(socket);
+  const session_id = sessions[0].session;
+  assert.deepEqual(await ask({ type: 'KillSession', session_id }), { type: 'Pong' });
+  assert.deepEqual(await ask({ type: 'Attach', session_id }), { type: 'Attached', session_id });
+  await ask({ type: 'UserInput', session_id, content: '!!pwd > there' });
+  assert.equal((await rpc('send', { content: ',cat there' })).answer.content, at.work.path);
+  socket.destroy();
   assert.deepEqual([sessions[0].cwd, sessions[0].messages], [at.work.path, 4]);
   const failed = await rpc('send', { content: '@', guest: 'nobody' });
-  assert.deepEqual([failed.code, failed.answer.error], [1, 'There is no agent nobody.']);
+  const { error, name } = failed.answer;
+  assert.deepEqual([failed.code, error, name], [1, 'There is no agent nobody.', 'agent-unknown']);
 });
 
 test('who watches all conversations hears those that carry out tasks, too', async () => {
@@ -132,6 +143,8 @@ test('who watches all conversations hears those that carry out tasks, too', asyn
         'crab/user: It told me\\.\\ncrab/user is done\\n$',
     ),
   );
+  await at.run(['rpc', 'send', '{"agent": "crab", "sender": "me", "content": "@", "guest": "nobody"}']);
+  await watching.waitFor('crab/me has failed: There is no agent nobody.\n');
 });
 
 test('an agent has one conversation with a sender, however its name is written', async () => {

@@ -410,6 +410,19 @@ suite('REPL', () => {
     assert.deepEqual(platform.prompts, [{ text: 'go' }]);
   });
 
+  test('a turn that ends with the daemon says so', async () => {
+    const { options, keys, stdout } = setup({
+      script: async function* () {
+        yield [RUN_START, ONE_OF_EACH.promptAccepted];
+        yield [runEnd('cancelled', { error: new CrabError('terminated', 'The daemon was stopped.') })];
+      },
+    });
+    keys.type('go');
+    keys.type(undefined);
+    assert.equal(await runRepl(options), 0);
+    assert.match(stdout.text(), /\nThe daemon was stopped; what came so far is kept\.\n/);
+  });
+
   test('SIGTERM ends it with 143', async () => {
     const { options, keys, stop, platform } = setup({ script: untilAborted });
     keys.type('go');

@@ -66,7 +66,11 @@ export function createScreen(stdout: Sink): Screen {
 
   /** Where the conversation simply goes on, the advice for a new command line would mislead. */
   function endText(end: RunEnd): string {
-    if (end.outcome === 'cancelled') return `${paint.dim('Interrupted; what came so far is kept.')}\n`;
+    if (end.outcome === 'cancelled') {
+      const isTerminated = end.error?.code === 'terminated';
+      const how = isTerminated ? end.error.message.replace(/\.$/, '') : 'Interrupted';
+      return `${paint.dim(`${how}; what came so far is kept.`)}\n`;
+    }
     // The refusal stands above, with what would allow it.
     if (end.error?.code === 'permission-refused') return '';
     if (end.outcome === 'turnLimit') return `${paint.yellow('!')} ${errorOf(end)?.message ?? ''}\n`;

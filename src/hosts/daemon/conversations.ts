@@ -9,6 +9,7 @@ import type { Clock } from '../../core/host.ts';
 import type { OpenReply, OpenRequest, Platform, Prompt } from '../../core/platform.ts';
 import type { Answer, Question } from '../../core/question.ts';
 import { runEnd } from '../../core/run-end.ts';
+import { stoppedBy } from '../../faces/exit-code.ts';
 import { EventLog } from './event-log.ts';
 
 export interface ConversationLimits {
@@ -262,7 +263,11 @@ export class Conversations {
     const { platform, clock } = this.#options;
     try {
       for await (const events of platform.prompt(live.address, prompt, run.stop.signal))
-        this.#told(live, events, run);
+        this.#told(
+          live,
+          events.map((event) => (event.type === 'runEnd' ? endOf(event, run) : event)),
+          run,
+        );
     } catch (error) {
       // No client may be left waiting for an end, whatever a platform does.
       if (run.end === undefined) this.#told(live, [runEnd('failed', { error: asCrabError(error) })], run);
@@ -396,6 +401,12 @@ export class Conversations {
     for (const { log } of this.list()) log.close();
     await this.#options.platform.close();
   }
+}
+
+/** A run says that it was cancelled, and not by whom: with the daemon it ends for another reason than by a client. */
+function endOf(end: RunEnd, { stop }: Run): RunEnd {
+  const reason: unknown = stop.signal.reason;
+  return reason instanceof CrabError && reason.code === 'terminated' ? stoppedBy(end, reason) : end;
 }
 
 /** Whether a request for a session could be for this one. */

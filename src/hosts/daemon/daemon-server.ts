@@ -26,7 +26,7 @@ import type {
 } from '../../protocol/messages.ts';
 import { VERSION as PROTOCOL } from '../../protocol/serve.ts';
 import type { Call, Peer, Server } from '../../protocol/server.ts';
-import { agentEvent, endError, StreamMapping, tokens } from '../../protocol/stream-events.ts';
+import { agentEvent, endError, endFields, StreamMapping, tokens } from '../../protocol/stream-events.ts';
 import type { Bus } from './bus.ts';
 import type { Conversations, Live, Run } from './conversations.ts';
 import { Feed } from './feed.ts';
@@ -48,6 +48,8 @@ export interface Opener {
   readonly canAsk: boolean;
   /** As in `Peer`. */
   readonly isLimited: boolean;
+  /** Where no folder is named it goes on in that of this session. Default: the one that the pair is at. */
+  readonly session?: SessionChoice;
 }
 
 export interface DaemonServerOptions {
@@ -185,14 +187,7 @@ export class DaemonServer implements Server {
     for await (const _ of this.#follow(live, from, run, signal));
     const { end } = run;
     if (end === undefined) throw new RequestFailure(500, 'The client left before the run was over.');
-    const error = endError(end);
-    return {
-      agent: message.agent,
-      content: end.text,
-      error: error?.message ?? '',
-      code: error === undefined ? 0 : statusOf(error),
-      usage: tokens(end.usage),
-    };
+    return { agent: message.agent, content: end.text, ...endFields(end), usage: tokens(end.usage) };
   }
 
   async *stream(message: StreamMsg, { peer, signal }: Call): AsyncGenerator<StreamEvent, void> {
@@ -369,7 +364,7 @@ export class DaemonServer implements Server {
     const { read, declare } = this.#options;
     const kind = sender === undefined ? 'new' : 'head';
     const chosen: SessionChoice = session === undefined ? { kind } : read.session(session);
-    const who = { canAsk: asks, isLimited: peer.isLimited === true };
+    const who = { canAsk: asks, isLimited: peer.isLimited === true, session: chosen };
     const declared = await declare({ agent, sender: sender ?? '' }, cwd, who);
     const asked: OpenRequest = {
       agent,

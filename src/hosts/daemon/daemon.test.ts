@@ -169,7 +169,8 @@ test('whoever embeds a daemon speaks to it without a socket, and stopping it tel
   const waiting = client.request('send', { agent: 'crab', content: 'wait' }, 'response');
   await client.request('ping', {}, 'pong');
   await small.daemon.stop();
-  assert.equal((await waiting).content, '');
+  const { content: nothing, name, error } = await waiting;
+  assert.deepEqual([nothing, name, error], ['', 'terminated', 'The daemon was stopped.']);
   client.close();
   await serving;
 });

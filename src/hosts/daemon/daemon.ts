@@ -236,8 +236,7 @@ class RunningDaemon implements Daemon {
       token: tokenIn(this.folder.token, uid),
       server,
       conversations: this.#conversations,
-      declare: (cwd, canAsk) =>
-        this.#declare({ agent: DEFAULT_AGENT, sender: 'json' }, cwd, { ...OWNER, canAsk }),
+      declare: (cwd, how) => this.#declare({ agent: DEFAULT_AGENT, sender: '' }, cwd, { ...OWNER, ...how }),
       ...(tcp !== undefined && { tcp }),
       limits: () => ({ ...LISTEN_LIMITS, ...this.#setup.limits, ...doors.limits }),
       log,

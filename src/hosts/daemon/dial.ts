@@ -17,7 +17,11 @@ export interface DialOptions {
   readonly name: string;
   /** Default: all that Crab's own clients understand. */
   readonly capabilities?: HelloMsg['capabilities'];
+  /** Milliseconds that the daemon has to say hello. Default: enough for one that its socket has just started. */
+  readonly helloMs?: number;
 }
+
+const HELLO_MS = 10_000;
 
 export interface Dialled {
   readonly client: Client;
@@ -26,12 +30,27 @@ export interface Dialled {
 
 /** Undefined when no daemon is running there. Throws `CrabError daemon-failed`, or `RequestFailure` when it is refused. */
 export async function dial(options: DialOptions): Promise<Dialled | undefined> {
-  const { home, uid, name, capabilities = ['core-events', 'permissions'] } = options;
+  const { home, uid, name, capabilities = ['core-events', 'permissions'], helloMs = HELLO_MS } = options;
   const folder = runFolder(home);
   checkRunFolder(folder, uid);
   const socket = await reached(folder.socket);
   if (socket === undefined) return undefined;
-  return connect(clientEnd(socket), { version: VERSION, client: name, capabilities });
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    socket.destroy();
+  }, helloMs);
+  try {
+    return await connect(clientEnd(socket), { version: VERSION, client: name, capabilities });
+  } catch (cause) {
+    if (!isLate) throw cause;
+    throw new CrabError('daemon-failed', `The daemon said nothing for ${helloMs / 1000} s.`, {
+      cause,
+      hint: `Its process is in ${folder.pid}, and \`crab daemon logs\` tells what it said before.`,
+    });
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 const NOBODY = new Set(['ENOENT', 'ECONNREFUSED', 'ENOTDIR']);

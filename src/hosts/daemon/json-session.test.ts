@@ -1,51 +1,12 @@
 import assert from 'node:assert/strict';
-import type { Socket } from 'node:net';
 import { test } from 'node:test';
+import { frame, type Json, jsonClient } from '../../../test/support/json-client.ts';
 import { eventually } from '../../../test/support/processes.ts';
-import { END, everything, type SmallDaemon, smallDaemon } from '../../../test/support/small-daemon.ts';
-import { FrameReader, HEADER, sealFrame } from '../../protocol/frames.ts';
-
-type Json = Readonly<Record<string, unknown>>;
-
-function frame(text: string): Uint8Array {
-  const bytes = new Uint8Array(HEADER + Buffer.byteLength(text));
-  bytes.set(Buffer.from(text), HEADER);
-  return sealFrame(bytes, 'little');
-}
-
-/** Speaks as a client does that has nothing but JSON. */
-function jsonClient(small: SmallDaemon) {
-  const socket: Socket = small.socket('jsonSocket');
-  const reader = new FrameReader('little');
-  const heard: Json[] = [];
-  let wake = () => {};
-  socket.on('data', (bytes) => {
-    for (const payload of reader.push(bytes)) heard.push(JSON.parse(Buffer.from(payload).toString()));
-    wake();
-  });
-  const next = async (): Promise<Json> => {
-    for (;;) {
-      const first = heard.shift();
-      if (first !== undefined) return first;
-      await new Promise<void>((resolve) => {
-        wake = resolve;
-      });
-    }
-  };
-  return {
-    socket,
-    next,
-    say: (value: unknown) => void socket.write(frame(JSON.stringify(value))),
-    async ask(value: unknown): Promise<Json> {
-      socket.write(frame(JSON.stringify(value)));
-      return next();
-    },
-  };
-}
+import { END, everything, smallDaemon } from '../../../test/support/small-daemon.ts';
 
 test('a client with JSON alone makes a session, speaks in it, and hears everything that is said', async () => {
   await using small = await smallDaemon();
-  const client = jsonClient(small);
+  const client = jsonClient(small.socket('jsonSocket'));
   assert.deepEqual(await client.ask({ type: 'Ping' }), { type: 'Pong' });
   const attached = await client.ask({ type: 'Attach', working_dir: '/tmp' });
   assert.deepEqual(attached, { type: 'Attached', session_id: 'S1' });
@@ -69,12 +30,12 @@ test('a client with JSON alone makes a session, speaks in it, and hears everythi
 
 test('a session goes on when its client has left, and another one finds it by its id', async () => {
   await using small = await smallDaemon();
-  const first = jsonClient(small);
+  const first = jsonClient(small.socket('jsonSocket'));
   await first.ask({ type: 'Attach' });
   first.say({ type: 'UserInput', session_id: 'S1', content: 'wait' });
   assert.deepEqual(await first.ask({ type: 'Detach', session_id: 'S1' }), { type: 'Pong' });
   first.socket.destroy();
-  const second = jsonClient(small);
+  const second = jsonClient(small.socket('jsonSocket'));
   const attached = await second.ask({ type: 'Attach', session_id: 'S1' });
   assert.deepEqual(
     [attached, small.platforms[0]?.opened.length],
@@ -94,9 +55,9 @@ test('a session goes on when its client has left, and another one finds it by it
 
 test('a client that says so answers questions; in the session of another none are asked', async () => {
   await using small = await smallDaemon({ limits: { questionMs: 20 } });
-  const client = jsonClient(small);
+  const client = jsonClient(small.socket('jsonSocket'));
   await client.ask({ type: 'Attach', answers: true });
-  const other = jsonClient(small);
+  const other = jsonClient(small.socket('jsonSocket'));
   await other.ask({ type: 'Attach' });
   assert.deepEqual(
     small.platforms[0]?.opened.map(({ declaration }) => declaration.canAsk),
@@ -114,7 +75,7 @@ test('a client that says so answers questions; in the session of another none ar
 
 test('a line that goes on in another session leaves its client the id that it attached to', async () => {
   await using small = await smallDaemon();
-  const client = jsonClient(small);
+  const client = jsonClient(small.socket('jsonSocket'));
   const at = { session_id: String((await client.ask({ type: 'Attach', answers: true }))['session_id']) };
   assert.deepEqual((await client.ask({ type: 'UserInput', ...at, content: '/new' }))['session_id'], 'S1');
   const { list } = await client.ask({ type: 'ListSessions' });
@@ -135,7 +96,7 @@ test('a line that goes on in another session leaves its client the id that it at
 
 test('what is no request is answered with one error, and what is no frame ends the connection', async () => {
   await using small = await smallDaemon();
-  const client = jsonClient(small);
+  const client = jsonClient(small.socket('jsonSocket'));
   const faults = [];
   for (const value of [
     [],
@@ -177,7 +138,7 @@ test('what is no request is answered with one error, and what is no frame ends t
 
 test('a session ends for a client that follows it in the binary form, too', async () => {
   await using small = await smallDaemon();
-  const client = jsonClient(small);
+  const client = jsonClient(small.socket('jsonSocket'));
   await client.ask({ type: 'Attach' });
   const follower = await small.client();
   const said: string[] = [];

@@ -1,12 +1,14 @@
 // One connection of the JSON socket, mapped onto the same conversations as the binary form. What is said in a session
 // that the client attached to comes as one `Event` each, whoever asked for it.
 
+import type { SessionChoice } from '../../core/conversation.ts';
 import type { OpenRequest } from '../../core/platform.ts';
 import type { Answer } from '../../core/question.ts';
 import type { Connection } from '../../protocol/connection.ts';
 import { errorMessage, RequestFailure } from '../../protocol/failure.ts';
 import type { Peer, Server } from '../../protocol/server.ts';
 import type { Conversations, Live } from './conversations.ts';
+import type { Opener } from './daemon-server.ts';
 import type { JsonReply, JsonRequest } from './json-messages.ts';
 
 export interface JsonOptions {
@@ -14,7 +16,7 @@ export interface JsonOptions {
   readonly conversations: Conversations;
   readonly name: string;
   /** What a session may do that is opened without a declaration of its own. */
-  declare(cwd: string | undefined, canAsk: boolean): Promise<OpenRequest>;
+  declare(cwd: string | undefined, how: Pick<Opener, 'canAsk' | 'session'>): Promise<OpenRequest>;
 }
 
 type Client = Connection<JsonReply, JsonRequest>;
@@ -108,11 +110,12 @@ class JsonSession {
 
   async #opened(id: string | undefined, cwd: string | undefined, answers = false): Promise<Live> {
     const { conversations, declare } = this.#options;
-    const request = await declare(cwd, answers);
+    const session: SessionChoice = id === undefined ? { kind: 'new' } : { kind: 'resume', id };
+    const request = await declare(cwd, { canAsk: answers, session });
     return conversations.open({
       agent: request.agent,
       cwd: request.cwd,
-      session: id === undefined ? { kind: 'new' } : { kind: 'resume', id },
+      session,
       declaration: request.declaration,
       commands: [],
     });

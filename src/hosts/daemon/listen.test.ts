@@ -84,6 +84,22 @@ test('a folder of somebody else’s is no place for a daemon, and a client does 
   rmSync(home, { recursive: true });
 });
 
+test('a daemon that says nothing is not waited for', async () => {
+  const home = mkdtempSync(join(tmpdir(), 'crab-home-'));
+  const folder = runFolder(home);
+  mkdirSync(folder.path, { mode: 0o700 });
+  const deaf = createServer((socket) => void socket.resume());
+  await new Promise<void>((resolve) => deaf.listen(folder.socket, resolve));
+  await assert.rejects(dial({ home, uid, name: 'test', helloMs: 1 }), {
+    code: 'daemon-failed',
+    message: 'The daemon said nothing for 0.001 s.',
+    hint: `Its process is in ${folder.pid}, and \`crab daemon logs\` tells what it said before.`,
+  });
+  // The connection is given up, too: this waits for it.
+  await new Promise((resolve) => deaf.close(resolve));
+  rmSync(home, { recursive: true });
+});
+
 test('a path that is too long for a socket is told with its length', async () => {
   const home = join(mkdtempSync(join(tmpdir(), 'crab-home-')), 'x'.repeat(100));
   await assert.rejects(

@@ -52,7 +52,11 @@ const RECORDED_CHUNKS: readonly ModelChunk[] = [
   { type: 'contentBlockStop', index: 2 },
   { type: 'toolUseStart', index: 3, id: 'f2', name: 'ls' },
   { type: 'contentBlockStop', index: 3 },
-  { type: 'end', stopReason: 'toolUse', tokens: { input: 11, output: 42, cacheRead: 100, cacheWrite: 0 } },
+  {
+    type: 'end',
+    stopReason: 'toolUse',
+    tokens: { input: 11, output: 42, cacheRead: 100, cacheWrite: 0, reasoning: 30 },
+  },
 ];
 
 const NO_TOKENS = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };

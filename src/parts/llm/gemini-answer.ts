@@ -4,7 +4,7 @@
 
 import type { StopReason } from '../../core/message.ts';
 import type { ModelChunk } from '../../core/model.ts';
-import { NO_TOKENS, type TokenCounts } from '../../core/usage.ts';
+import { NO_TOKENS, type TokenCounts, thought } from '../../core/usage.ts';
 import { refused } from './failure.ts';
 import { explain } from './gemini-errors.ts';
 import type { SseEvent } from './sse.ts';
@@ -202,6 +202,7 @@ function countsOf(usage: WireUsage): TokenCounts {
     output: (usage.candidatesTokenCount ?? 0) + (usage.thoughtsTokenCount ?? 0),
     cacheRead,
     cacheWrite: 0,
+    ...thought(usage.thoughtsTokenCount ?? 0),
   };
 }
 

@@ -133,7 +133,7 @@ test('reasoning that is counted beside the answer, and ticks of a dollar', () =>
     START,
     said(0, 'Yes.'),
     stop(0),
-    end({ input: 10, output: 12 }, { costUsd: 0.0037756 }),
+    end({ input: 10, output: 12, reasoning: 7 }, { costUsd: 0.0037756 }),
   ]);
 });
 
@@ -146,7 +146,7 @@ test('reasoning that is part of the answer is not counted twice', () => {
   };
   assert.deepEqual(
     decode('fireworks', 'm', piece({ content: 'Yes.' }, 'stop', { usage })).at(-1),
-    end({ input: 10, output: 12 }),
+    end({ input: 10, output: 12, reasoning: 7 }),
   );
 });
 

@@ -178,7 +178,11 @@ const CHUNKS: readonly ModelChunk[] = [
   { type: 'thoughtSignature', index: 3, signature: 'fc_2' },
   { type: 'toolUseDelta', id: 'call_2', delta: '{}' },
   { type: 'contentBlockStop', index: 3 },
-  { type: 'end', stopReason: 'toolUse', tokens: { input: 7, output: 42, cacheRead: 100, cacheWrite: 2 } },
+  {
+    type: 'end',
+    stopReason: 'toolUse',
+    tokens: { input: 7, output: 42, cacheRead: 100, cacheWrite: 2, reasoning: 30 },
+  },
 ];
 
 function summaryPart(

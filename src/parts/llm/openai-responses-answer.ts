@@ -3,7 +3,7 @@
 // item says only at its end counts too, because servers that imitate the API leave out the pieces, or the beginning.
 
 import type { ModelChunk } from '../../core/model.ts';
-import { NO_TOKENS, type TokenCounts } from '../../core/usage.ts';
+import { NO_TOKENS, type TokenCounts, thought } from '../../core/usage.ts';
 import { refused } from './failure.ts';
 import { explainEvent } from './openai-responses-errors.ts';
 import type { SseEvent } from './sse.ts';
@@ -32,6 +32,7 @@ interface WireItem {
 interface WireUsage {
   readonly input_tokens?: Maybe<number>;
   readonly output_tokens?: Maybe<number>;
+  readonly output_tokens_details?: Maybe<{ readonly reasoning_tokens?: Maybe<number> }>;
   readonly input_tokens_details?: Maybe<{
     readonly cached_tokens?: Maybe<number>;
     readonly cache_write_tokens?: Maybe<number>;
@@ -320,7 +321,8 @@ export class ResponsesDecoder implements AnswerDecoder {
     const cacheRead = Math.min(details?.cached_tokens ?? 0, all);
     const cacheWrite = Math.min(details?.cache_write_tokens ?? 0, all - cacheRead);
     const input = all - cacheRead - cacheWrite;
-    this.tokens = { input, output: usage.output_tokens ?? 0, cacheRead, cacheWrite };
+    const reasoning = usage.output_tokens_details?.reasoning_tokens ?? 0;
+    this.tokens = { input, output: usage.output_tokens ?? 0, cacheRead, cacheWrite, ...thought(reasoning) };
   }
 }
 

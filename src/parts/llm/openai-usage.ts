@@ -1,7 +1,7 @@
 // What servers of Chat Completions call the tokens of an answer, and its price. Where a name is of one vendor's own, it
 // stands with that vendor; all of them are read, since no two mean different things by one name.
 
-import type { TokenCounts } from '../../core/usage.ts';
+import { type TokenCounts, thought } from '../../core/usage.ts';
 import type { OpenAiQuirks } from './openai-quirks.ts';
 
 type Count = number | null | undefined;
@@ -44,7 +44,13 @@ export function countsOf(usage: WireUsage): TokenCounts {
     details?.cache_write_tokens ?? details?.cache_creation_tokens ?? usage.cache_creation_input_tokens ?? 0;
   const cacheRead = Math.min(read, prompt);
   const cacheWrite = Math.min(written, prompt - cacheRead);
-  return { input: prompt - cacheRead - cacheWrite, output: outputOf(usage, prompt), cacheRead, cacheWrite };
+  return {
+    input: prompt - cacheRead - cacheWrite,
+    output: outputOf(usage, prompt),
+    cacheRead,
+    cacheWrite,
+    ...thought(usage.completion_tokens_details?.reasoning_tokens ?? 0),
+  };
 }
 
 /** xAI counts reasoning beside the completion and not within it, as its total shows. */
