@@ -247,6 +247,24 @@ test('no number of new folders hides what is planted, and a tree that was too la
   );
 });
 
+test('of Mercurial the settings of a repository are looked after, and nothing else', async () => {
+  const { put, surfaces, at } = place();
+  put('a/.hg/hgrc', '[paths]\n');
+  put('a/.hg/store/hgrc');
+  const before = surfaces.snapshot();
+  put('a/.hg/hgrc', '[hooks]\nupdate = touch x\n');
+  put('a/.hg/store/hgrc', '[hooks]');
+  put('b/.hg/hgrc', '# from a clone\n[paths]\ndefault = https://a.org/x\n');
+  put('c/.hg/hgrc', '[paths]\n%include ../x\n');
+  put('d/.hg/hgrc', '[paths]\na = b\n[extensions]\nx = ./x.py\n');
+  const planted = await surfaces.verify(before, OPEN);
+  assert.deepEqual(
+    planted.map(({ path }) => path),
+    ['a', 'c', 'd'].map((name) => at(`${name}/.hg/hgrc`)),
+  );
+  assert.equal(readFileSync(at('a/.hg/hgrc'), 'utf8'), '[paths]\n');
+});
+
 test('git itself makes, moves and removes submodules and working trees, and nothing is taken away', async () => {
   const { root, surfaces, at } = place();
   const git = (cwd: string, ...args: readonly string[]) => {

@@ -27,6 +27,7 @@ import {
   isGitStore,
   isHarmlessCommonFolder,
   isHarmlessGitConfig,
+  isHarmlessMercurialConfig,
   isHarmlessRebase,
   isLookedThrough,
   isProtectedFile,
@@ -320,6 +321,8 @@ function isHarmless(path: string, { link, content }: Entry, after: Snapshot, old
     if (name !== 'commondir') return isHarmlessGitConfig(text, isWithin);
     return basename(dirname(folder)) === 'worktrees' && isHarmlessCommonFolder(text);
   }
+  if (name === 'hgrc' && content !== undefined)
+    return isHarmlessMercurialConfig(new TextDecoder().decode(content));
   if (basename(folder) !== 'bin' || link === undefined) return false;
   return (
     /^python[0-9.]*$/.test(link) ||
