@@ -167,6 +167,22 @@ export function isHarmlessMercurialConfig(text: string): boolean {
   );
 }
 
+/** What a configuration of git says is to be obeyed, too: folders of hooks, and further configurations. */
+export function namedInGitConfig(text: string): { readonly hooks: string[]; readonly configs: string[] } {
+  const named = { hooks: [] as string[], configs: [] as string[] };
+  let section = '';
+  for (const line of text.split('\n')) {
+    const [, header, rest = line] = /^\s*\[([\w.-]+)[^\]]*\](.*)$/.exec(line) ?? [];
+    section = header?.toLowerCase() ?? section;
+    const [, key = '', quoted, plain] = /^\s*(\w+)\s*=\s*(?:"([^"]*)"|(.*?))\s*$/.exec(rest) ?? [];
+    const value = quoted ?? plain ?? '';
+    if (value === '' || value.startsWith('~')) continue;
+    if (section === 'core' && key.toLowerCase() === 'hookspath') named.hooks.push(value);
+    if (/^include(?:if)?$/.test(section) && key.toLowerCase() === 'path') named.configs.push(value);
+  }
+  return named;
+}
+
 /** Where a `.git` file says that the folder is; undefined where it says nothing. */
 export function gitFolderNamedIn(text: string): string | undefined {
   return /^gitdir: ([^\n]+)\n*$/.exec(text)?.[1];
