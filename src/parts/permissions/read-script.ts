@@ -121,6 +121,8 @@ class Reader {
   #root: SyntaxNode | undefined;
   /** Functions that stand before, where they are sure to be defined. */
   readonly #defined = new Set<string>();
+  /** What the text may define as a function somewhere: such a name does not tell what is printed. */
+  readonly #renamed: ReadonlySet<string>;
   /** Arrays whose indices are sure to be text, and are not computed. */
   readonly #keyed = new Set<string>();
   /** What feeds a process substitution, by where it begins. */
@@ -139,6 +141,11 @@ class Reader {
     // What is set for good keeps its value, whatever is assigned to it later.
     this.#opaque = /\bfunction\b|\(\s*\)|\breadonly\b/.test(text);
     this.#lists = LISTS_SET.test(text);
+    this.#renamed = new Set(
+      [...text.matchAll(/([A-Za-z_]\w*)\s*\(\s*\)|\bfunction\s+([A-Za-z_]\w*)/g)].map(
+        ([, name = '', named = name]) => named,
+      ),
+    );
   }
 
   doubt(reason: string): void {
@@ -243,6 +250,7 @@ class Reader {
         upstream !== undefined &&
         upstream.length < MAX_UPSTREAM &&
         (upstream.length === 0 || only.isFed !== true) &&
+        !this.#isRenamed(only) &&
         HOLDS_ONE.test(child.type)
           ? [...upstream, only.words]
           : undefined;
@@ -437,7 +445,12 @@ class Reader {
     const commands = this.commands.slice(first);
     if (!stages.every(plain) || commands.length !== stages.length) return undefined;
     if (commands.slice(1).some(({ isFed }) => isFed === true)) return undefined;
+    if (commands.some((command) => this.#isRenamed(command))) return undefined;
     return commands.length <= MAX_UPSTREAM ? commands.map(({ words }) => words) : undefined;
+  }
+
+  #isRenamed({ words }: SimpleCommand): boolean {
+    return words.some(({ value }) => this.#renamed.has(value));
   }
 
   #lookUp(name: string, state: State): readonly Known[] | undefined {
