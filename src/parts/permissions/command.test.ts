@@ -372,6 +372,10 @@ const TABLE: Readonly<Record<EffectKind, readonly string[]>> = {
     'awk \'{print | "sh"}\' a',
     // What is redirected is read in place of what is piped.
     'ls | xargs cat < a',
+    'find . -type l | xargs cat',
+    'find -L . -type f | xargs cat',
+    'fd -t l -t f | xargs cat',
+    'fd --follow | xargs cat',
     'ls() { echo /etc/passwd; }; ls | xargs cat',
     'f() { ls | xargs cat; }; function ls { echo /etc/passwd; }; f',
     'grep() { echo /etc/passwd; }; ls | grep x | xargs cat',

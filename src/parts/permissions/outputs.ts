@@ -1,7 +1,7 @@
 // What a pipeline prints, as far as its commands tell: names of files below the folder, numbers, identifiers of
 // commits, a folder. Whoever gets that as an argument can be judged although the words are only known when it runs.
 
-import { soughtName } from './find.ts';
+import { findsLinks, soughtName } from './find.ts';
 import { readOptions } from './options.ts';
 import type { Word } from './script.ts';
 import { expressionMeansSecrets, globMeansSecrets, isSecretFile } from './secret-files.ts';
@@ -179,6 +179,7 @@ function namesFiles(words: readonly Word[]): string | undefined {
   if (values.some((value) => /^[/~]|(?:^|\/)\.\.(?:\/|$)/.test(value))) return undefined;
   if (values.some((value) => /^-printf$|^-exec|^-ls$|^-fprint/.test(value))) return undefined;
   const sought = soughtName(words);
+  if (name === 'find' && findsLinks(args)) return undefined;
   if (name === 'find') return args[0] !== undefined && /^\.(?:\/|$)/.test(args[0]) ? `./${sought}` : sought;
   const asked = args.find(
     (value) => !value.startsWith('-') && (isSecretFile(value) || globMeansSecrets(value)),
@@ -193,8 +194,8 @@ const LISTERS: Readonly<Record<string, string>> = {
     '-1 -B -c -C -d -F -h -H -I: -k -L -N -p -r -S -t -u -U -v -w: -x -X --classify? --color? --directory --file-type ' +
     '--group-directories-first --hide: --ignore: --ignore-backups --reverse --sort: --time: --width: --zero',
   fd:
-    '-0 -1 -a -d: -e: -E: -F -g -H -i -I -L -p -s -S: -t: -u --absolute-path --case-sensitive --changed-before: --changed-within: --color: ' +
-    '--exclude: --extension: --fixed-strings --follow --full-path --glob --hidden --ignore-case --max-depth: --max-results: --min-depth: ' +
+    '-0 -1 -a -d: -e: -E: -F -g -H -i -I -p -s -S: -t: -u --absolute-path --case-sensitive --changed-before: --changed-within: --color: ' +
+    '--exclude: --extension: --fixed-strings --full-path --glob --hidden --ignore-case --max-depth: --max-results: --min-depth: ' +
     '--no-ignore --print0 --size: --strip-cwd-prefix --type: --unrestricted',
   'ls-files':
     '-c -d -i -k -m -o -x: -X@ -z --cached --deduplicate --deleted --directory --error-unmatch --exclude: --exclude-from@ --exclude-standard ' +
@@ -214,11 +215,15 @@ function listsNames([program, ...args]: readonly Word[]): boolean {
   const isGit = program?.value === 'git';
   const name = (isGit ? args[0]?.value : program?.value?.replace(/^fdfind$/, 'fd')) ?? '';
   if (isGit !== /^(?:ls-files|diff)$/.test(name) || !Object.hasOwn(LISTERS, name)) return false;
-  const { operands, seen, unknown } = readOptions(isGit ? args.slice(1) : args, LISTERS[name] ?? '');
+  const { given, operands, seen, unknown } = readOptions(isGit ? args.slice(1) : args, LISTERS[name] ?? '');
   if (unknown !== undefined) return false;
   // From the top of the repository, which may lie around the folder.
   if (isGit && operands.some(({ value }) => /^:(?:\/|\([^)]*top)/.test(value))) return false;
   if (name === 'diff') return seen.has('--name-only');
+  if (name === 'fd')
+    return !given.some(
+      ([option, { value }]) => /^-(?:t|-type)$/.test(option) && /^(?:l|symlink)$/.test(value),
+    );
   if (name !== 'rg' && name !== 'grep') return true;
   return ['-l', '-L', '--files', '--files-with-matches', '--files-without-match'].some(
     (option) => seen.has(option) && !(name === 'rg' && option === '-L'),
