@@ -1,5 +1,6 @@
 // `crab trust`: which projects may have a say in what is allowed in them.
 
+import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { EXIT } from '../core/errors.ts';
 import type { Sink } from '../core/host.ts';
@@ -70,6 +71,9 @@ async function show(folder: string, env: Environment, stdout: Sink): Promise<voi
 }
 
 async function decide(folder: string, trusted: boolean, env: Environment, stdout: Sink): Promise<void> {
+  // Whoever made it later would be trusted unseen.
+  if (trusted && statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
+    throw subcommandUsage('trust', `${visibleLine(folder, 500)} is not a folder.`);
   const { root } = await trustOf(folder, env, trusted);
   const state = trusted ? 'is trusted, with everything below it' : 'is not trusted';
   await stdout.write(`${visibleLine(root, 500)} ${state} (${decisionsFile(crabHome(env))}).\n`);

@@ -7,9 +7,11 @@ export const STARTING_FOLDERS: ReadonlySet<string> = new Set([
   '.claude',
   '.crab',
   '.devcontainer',
+  '.fleet',
   '.husky',
   '.idea',
   '.vscode',
+  '.zed',
 ]);
 
 export const STARTING_FILES: ReadonlySet<string> = new Set([
@@ -18,6 +20,7 @@ export const STARTING_FILES: ReadonlySet<string> = new Set([
   '.bash_profile',
   '.bashrc',
   '.claude.json',
+  '.devcontainer.json',
   '.envrc',
   '.gitconfig',
   '.mcp.json',
@@ -45,16 +48,22 @@ export const CONFIGURING_FILES: ReadonlySet<string> = new Set([
 /** What agents of this and other kinds obey as if a person had said it: who writes there speaks to the next one. */
 export const INSTRUCTING_FOLDERS: ReadonlySet<string> = new Set([
   '.agents',
+  '.amazonq',
   '.clinerules',
   '.codex',
   '.continue',
   '.cursor',
   '.gemini',
+  '.junie',
+  '.kiro',
+  '.opencode',
   '.roo',
+  '.trae',
   '.windsurf',
 ]);
 
 export const INSTRUCTING_FILES: ReadonlySet<string> = new Set([
+  '.aider.conf.yml',
   '.clinerules',
   '.cursorrules',
   '.goosehints',
@@ -69,6 +78,7 @@ export const INSTRUCTING_FILES: ReadonlySet<string> = new Set([
   'copilot-instructions.md',
   'crab.md',
   'gemini.md',
+  'opencode.json',
   'qwen.md',
   'warp.md',
 ]);

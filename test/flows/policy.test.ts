@@ -86,8 +86,10 @@ test('trust is shown, given, listed and taken back', async () => {
   await said('--revoke');
   assert.match(await said('--show'), /^W is not trusted\.\n/);
   assert.equal(await said('--list'), 'not trusted  W\n');
-  for (const args of [['--revoke', '--list'], ['a', 'b'], ['--nonsense']])
+  for (const args of [['--revoke', '--list'], ['a', 'b'], ['--nonsense'], ['nowhere'], ['sub/a']])
     assert.equal((await at.run(['trust', ...args])).code, 2);
+  assert.equal(await said('--list'), 'not trusted  W\n');
+  assert.equal((await at.run(['trust', '--revoke', 'nowhere'])).code, 0);
 });
 
 test('a project cannot choose anything else, nor lift what asks about everything', async () => {

@@ -270,7 +270,7 @@ test('doctor tries everything and says what holds', async () => {
     { code: exit.code, ok: report.ok, failed: checks.filter(({ state }) => state === 'fail') },
     { code: 0, ok: true, failed: [] },
   );
-  assert.equal([...states.keys()].filter((name) => name.startsWith('closed: ')).length, 14);
+  assert.equal([...states.keys()].filter((name) => name.startsWith('closed: ')).length, 17);
   await mkdir(join(at.work.home, '.crab'), { mode: 0o777, recursive: true });
   const { chmodSync } = await import('node:fs');
   chmodSync(join(at.work.home, '.crab'), 0o777);

@@ -25,6 +25,12 @@ const FIND_WRITES = new Set(['-fprint', '-fprint0', '-fprintf', '-fls']);
 /** With these it finds links, or what lies behind them. */
 const FOLLOWING = ['-L', '-follow', '-lname', '-ilname', '-xtype'];
 
+/** Whether what it finds may be links that lead anywhere, by its arguments. */
+export function findsLinks(values: readonly string[]): boolean {
+  const isAsked = values.some((each, index) => /(?:^|,)l(?:,|$)/.test(each) && values[index - 1] === '-type');
+  return isAsked || FOLLOWING.some((each) => values.includes(each));
+}
+
 const FIND_REPLACED = unknown('gives find a pattern that the shell would replace first');
 
 /** `run` judges what `-exec` runs. */
@@ -63,9 +69,7 @@ export function findEffect(args: readonly Word[], run: (words: readonly Word[]) 
             (each.value === '+' && args[index - 1]?.value === '{}' && !value.startsWith('-ok'))),
       );
       const effect = end === -1 ? undefined : run(foundBy(args.slice(at + 1, end), paths, args));
-      const links = values.some((each, index) => each === 'l' && values[index - 1] === '-type');
-      if (links || FOLLOWING.some((each) => values.includes(each)))
-        return unknown('opens what links that find finds lead to');
+      if (findsLinks(values)) return unknown('opens what links that find finds lead to');
       if (effect?.kind !== 'read') return effect ?? dangerous('runs a program on what find finds');
       paths.push(...effect.reads);
       at = end;

@@ -251,6 +251,8 @@ function verifies(args: readonly Word[]): Effect {
     : unknown('writes what git looks up faster');
 }
 
+const SECRET_SETTING = /extraheader|passw|secret|token/i;
+
 /** Subcommands that read, write or destroy by their arguments. Undefined leaves it to the tables. */
 const OWN: Readonly<Record<string, (args: readonly Word[]) => Effect | undefined>> = {
   push(args) {
@@ -479,6 +481,9 @@ const OWN: Readonly<Record<string, (args: readonly Word[]) => Effect | undefined
       '--get-colorbool',
     ].some((name) => seen.has(name));
     const asksKey = operands.length === 1 && verb?.includes('.') === true;
+    if (seen.has('--blob')) return unknown('shows what a commit holds');
+    if (asks || asksKey || verb === 'get')
+      if (has(operands, SECRET_SETTING)) return unknown('shows a setting that may hold a secret');
     if (strange === undefined && (asks || verb === 'list' || verb === 'get' || asksKey)) return reads(files);
     const key = operands.find(({ value }) => value.includes('.'))?.value ?? '';
     if (HARMLESS_SETTING.test(key) && !/^(?:core\.pager|safe)/i.test(key))
@@ -499,6 +504,10 @@ const OWN: Readonly<Record<string, (args: readonly Word[]) => Effect | undefined
   'ls-remote': (args) => (args.length === 1 && has(args, /^--get-url$/) ? reads([]) : undefined),
   notes: (args) =>
     args.length === 0 || args[0]?.value === 'list' || args[0]?.value === 'show' ? reads([]) : undefined,
-  'cat-file': (args) =>
-    has(args, /^--(?:textconv|filters)/) ? unknown('runs a filter that git is configured with') : undefined,
+  'cat-file'(args) {
+    if (has(args, /^--(?:textconv|filters)/)) return unknown('runs a filter that git is configured with');
+    return has(args, /^--batch(?:$|=|-co)/)
+      ? unknown('shows whatever it is told of when it runs')
+      : undefined;
+  },
 };

@@ -1,7 +1,8 @@
 // What a pipeline prints, as far as its commands tell: names of files below the folder, numbers, identifiers of
 // commits, a folder. Whoever gets that as an argument can be judged although the words are only known when it runs.
 
-import { soughtName } from './find.ts';
+import { findsLinks, soughtName } from './find.ts';
+import { readOptions } from './options.ts';
 import type { Word } from './script.ts';
 import { expressionMeansSecrets, globMeansSecrets, isSecretFile } from './secret-files.ts';
 import type { Known } from './variables.ts';
@@ -50,13 +51,24 @@ function printsName(words: readonly Word[]): boolean {
   );
 }
 
-const FILTERS = new Set('sort uniq head tail grep tac'.split(' '));
+/** With these options they pass on some of the lines that they are handed, each as it is. */
+const FILTERS: Readonly<Record<string, string>> = {
+  sort: '-b -d -f -g -h -i -M -n -r -R -V -k: -s -t: -u --key: --field-separator: --reverse --unique --numeric-sort --version-sort --ignore-case',
+  uniq: '-d -u -i -f: -s: -w: --repeated --unique --ignore-case',
+  head: '-n: -q -# --lines: --quiet',
+  tail: '-n: -q -# --lines: --quiet',
+  grep:
+    '-v -i -y -E -F -G -P -w -x -a -h -s -e: -m: --invert-match --ignore-case --extended-regexp --fixed-strings --perl-regexp --regexp: ' +
+    '--word-regexp --line-regexp --max-count: --color? --line-buffered',
+  tac: '',
+};
 
-/** It passes on some of the lines, as they are. */
 function isFilter([program, ...args]: readonly Word[]): boolean {
   const name = program?.value ?? '';
-  if (!FILTERS.has(name)) return false;
-  return !args.some(({ value }) => (name === 'uniq' ? /^-[a-z]*c|^--count/ : /^-[a-zA-Z]*[co]/).test(value));
+  if (!Object.hasOwn(FILTERS, name)) return false;
+  const { operands, seen, unknown } = readOptions(args, FILTERS[name] ?? '');
+  const isPatternNext = name === 'grep' && !seen.has('-e') && !seen.has('--regexp');
+  return unknown === undefined && operands.length === (isPatternNext ? 1 : 0);
 }
 
 function valuesOf(words: readonly Word[]): readonly string[] | undefined {
@@ -167,24 +179,55 @@ function namesFiles(words: readonly Word[]): string | undefined {
   if (values.some((value) => /^[/~]|(?:^|\/)\.\.(?:\/|$)/.test(value))) return undefined;
   if (values.some((value) => /^-printf$|^-exec|^-ls$|^-fprint/.test(value))) return undefined;
   const sought = soughtName(words);
+  if (name === 'find' && findsLinks(args)) return undefined;
   if (name === 'find') return args[0] !== undefined && /^\.(?:\/|$)/.test(args[0]) ? `./${sought}` : sought;
   const asked = args.find(
     (value) => !value.startsWith('-') && (isSecretFile(value) || globMeansSecrets(value)),
   );
   if (asked !== undefined && name !== 'grep' && name !== 'rg') return asked;
-  const listing =
-    (name === 'ls' &&
-      !args.some((value) =>
-        /^(?:-[a-zA-Z]*[aAlsioRZn]|--all|--almost|--(?:format|size|inode|rec))/.test(value),
-      )) ||
-    (/^fd(?:find)?$/.test(name) &&
-      !args.some((value) => /^(?:-[a-zA-Z]*[xXl]|--(?:exec|list))/.test(value))) ||
-    (name === 'git' &&
-      args[0] === 'ls-files' &&
-      !args.some((value) => /^(?:-[a-z]*[stv]|--(?:stage|eol|format|debug))/.test(value))) ||
-    (name === 'git' && args[0] === 'diff' && args.includes('--name-only') && !args.includes('--no-index')) ||
-    (/^(?:rg|grep)$/.test(name) && args.some((value) => /^(?:-[a-zA-Z\d]*l|--files)/.test(value)));
-  return listing ? '*' : undefined;
+  return listsNames(words) ? '*' : undefined;
+}
+
+/** With these options they print names of files, and nothing with them. */
+const LISTERS: Readonly<Record<string, string>> = {
+  ls:
+    '-1 -B -c -C -d -F -h -H -I: -k -L -N -p -r -S -t -u -U -v -w: -x -X --classify? --color? --directory --file-type ' +
+    '--group-directories-first --hide: --ignore: --ignore-backups --reverse --sort: --time: --width: --zero',
+  fd:
+    '-0 -1 -a -d: -e: -E: -F -g -H -i -I -p -s -S: -t: -u --absolute-path --case-sensitive --changed-before: --changed-within: --color: ' +
+    '--exclude: --extension: --fixed-strings --full-path --glob --hidden --ignore-case --max-depth: --max-results: --min-depth: ' +
+    '--no-ignore --print0 --size: --strip-cwd-prefix --type: --unrestricted',
+  'ls-files':
+    '-c -d -i -k -m -o -x: -X@ -z --cached --deduplicate --deleted --directory --error-unmatch --exclude: --exclude-from@ --exclude-standard ' +
+    '--full-name --ignored --modified --no-empty-directory --others --recurse-submodules',
+  diff: '-b -M? -r -R -w -z --cached --diff-filter: --ignore-all-space --merge-base --name-only --no-renames --relative? --staged',
+  rg:
+    '-. -0 -a -d: -e: -F -g: -H -i -I -j: -l -L -m: -n -N -P -s -S -t: -T: -u -U -v -w -x --case-sensitive --color: --files --files-with-matches ' +
+    '--files-without-match --fixed-strings --follow --glob: --hidden --iglob: --ignore-case --invert-match --max-count: --max-depth: --multiline ' +
+    '--no-config --no-ignore --no-messages --null --pcre2 --regexp: --smart-case --sort: --sortr: --type: --type-not: --unrestricted --word-regexp',
+  grep:
+    '-a -d: -D: -e: -E -F -G -h -H -i -I -l -L -m: -n -P -r -R -s -v -w -x -y -Z --color? --exclude: --exclude-dir: --extended-regexp ' +
+    '--files-with-matches --files-without-match --fixed-strings --ignore-case --include: --invert-match --max-count: --no-messages --null ' +
+    '--perl-regexp --recursive --regexp: --word-regexp',
+};
+
+function listsNames([program, ...args]: readonly Word[]): boolean {
+  const isGit = program?.value === 'git';
+  const name = (isGit ? args[0]?.value : program?.value?.replace(/^fdfind$/, 'fd')) ?? '';
+  if (isGit !== /^(?:ls-files|diff)$/.test(name) || !Object.hasOwn(LISTERS, name)) return false;
+  const { given, operands, seen, unknown } = readOptions(isGit ? args.slice(1) : args, LISTERS[name] ?? '');
+  if (unknown !== undefined) return false;
+  // From the top of the repository, which may lie around the folder.
+  if (isGit && operands.some(({ value }) => /^:(?:\/|\([^)]*top)/.test(value))) return false;
+  if (name === 'diff') return seen.has('--name-only');
+  if (name === 'fd')
+    return !given.some(
+      ([option, { value }]) => /^-(?:t|-type)$/.test(option) && /^(?:l|symlink)$/.test(value),
+    );
+  if (name !== 'rg' && name !== 'grep') return true;
+  return ['-l', '-L', '--files', '--files-with-matches', '--files-without-match'].some(
+    (option) => seen.has(option) && !(name === 'rg' && option === '-L'),
+  );
 }
 
 function folderOf(words: readonly Word[], { folders, isFolder }: Whereabouts): readonly Known[] | undefined {

@@ -46,7 +46,8 @@ export function protectedComponent(way: string): string | undefined {
     const isLast = index === components.length - 1;
     if (name === '.bin' && components[index - 1] === 'node_modules')
       return `node_modules/.bin decides what runs by itself`;
-    if (name === '.git' || STARTING_FOLDERS.has(name)) return `${component}/ decides what runs by itself`;
+    if (name === '.git' || name === '.hg' || STARTING_FOLDERS.has(name))
+      return `${component}/ decides what runs by itself`;
     if (isLast && (STARTING_FILES.has(name) || CONFIGURING_FILES.has(name)))
       return `${component} decides what runs by itself`;
     if (INSTRUCTING_FOLDERS.has(name)) return `${component}/ tells agents what to do`;

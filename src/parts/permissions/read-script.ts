@@ -88,6 +88,8 @@ function exportedBy(words: readonly Word[]): readonly Word[] {
 interface Input {
   readonly piped: boolean;
   readonly upstream: SimpleCommand['upstream'];
+  /** What stands behind a pipeline redirects its last command, which then reads this in place of what is piped to it. */
+  readonly behind?: { readonly upstream: SimpleCommand['upstream'] };
 }
 
 /** What holds when a statement has ended, and what holds when it has ended well. */
@@ -101,6 +103,8 @@ interface Draft {
   readonly words: Expanded[];
   readonly redirects: Redirect[];
   expands: boolean;
+  /** It reads something else than what is piped to it. */
+  isFed?: true;
 }
 
 const LISTS_SET =
@@ -117,6 +121,8 @@ class Reader {
   #root: SyntaxNode | undefined;
   /** Functions that stand before, where they are sure to be defined. */
   readonly #defined = new Set<string>();
+  /** What the text may define as a function somewhere: such a name does not tell what is printed. */
+  readonly #renamed: ReadonlySet<string>;
   /** Arrays whose indices are sure to be text, and are not computed. */
   readonly #keyed = new Set<string>();
   /** What feeds a process substitution, by where it begins. */
@@ -135,6 +141,11 @@ class Reader {
     // What is set for good keeps its value, whatever is assigned to it later.
     this.#opaque = /\bfunction\b|\(\s*\)|\breadonly\b/.test(text);
     this.#lists = LISTS_SET.test(text);
+    this.#renamed = new Set(
+      [...text.matchAll(/([A-Za-z_]\w*)\s*\(\s*\)|\bfunction\s+([A-Za-z_]\w*)/g)].map(
+        ([, name = '', named = name]) => named,
+      ),
+    );
   }
 
   doubt(reason: string): void {
@@ -224,11 +235,13 @@ class Reader {
   }
 
   #pipeline(node: SyntaxNode, state: State, input: Input, depth: number): Outcome {
-    let given: Input = input;
+    const { behind, ...before } = input;
+    let given: Input = before;
     let upstream: (readonly Word[])[] | undefined = [];
-    for (const child of node.children) {
-      if (!child.named || child.type === 'comment') continue;
+    const stages = node.children.filter(({ named, type }) => named && type !== 'comment');
+    for (const child of stages) {
       const first = this.commands.length;
+      if (behind !== undefined && child === stages.at(-1)) given = { piped: true, ...behind };
       this.run(child, state, given, depth + 1);
       const [only, ...more] = this.commands.slice(first);
       upstream =
@@ -236,6 +249,8 @@ class Reader {
         more.length === 0 &&
         upstream !== undefined &&
         upstream.length < MAX_UPSTREAM &&
+        (upstream.length === 0 || only.isFed !== true) &&
+        !this.#isRenamed(only) &&
         HOLDS_ONE.test(child.type)
           ? [...upstream, only.words]
           : undefined;
@@ -429,7 +444,13 @@ class Reader {
     const stages = node.type === 'pipeline' ? node.children.filter(({ named }) => named) : [node];
     const commands = this.commands.slice(first);
     if (!stages.every(plain) || commands.length !== stages.length) return undefined;
+    if (commands.slice(1).some(({ isFed }) => isFed === true)) return undefined;
+    if (commands.some((command) => this.#isRenamed(command))) return undefined;
     return commands.length <= MAX_UPSTREAM ? commands.map(({ words }) => words) : undefined;
+  }
+
+  #isRenamed({ words }: SimpleCommand): boolean {
+    return words.some(({ value }) => this.#renamed.has(value));
   }
 
   #lookUp(name: string, state: State): readonly Known[] | undefined {
@@ -453,9 +474,9 @@ class Reader {
     let outcome: Outcome;
     if (body !== undefined) {
       if (draft.words.length > 0) this.doubt('cannot be read as a command of bash');
-      const fed = draft.redirects.some(({ operator }) => operator.startsWith('<'));
-      const upstream = fed ? this.#fedBy(node) : undefined;
-      outcome = this.run(body, state, { piped: input.piped || fed, upstream }, depth + 1);
+      const fed = draft.isFed && { piped: true, upstream: this.#fedBy(node) };
+      const behind = fed && /^(?:pipeline|list)$/.test(body.type) && { behind: fed };
+      outcome = this.run(body, state, { ...input, ...fed, ...behind }, depth + 1);
       // The redirections of a loop or group are a part of their own.
       this.#emit([], draft, state, { piped: false, upstream: undefined });
     } else outcome = this.#simple(draft, start, state, input);
@@ -551,6 +572,7 @@ class Reader {
 
   #fileRedirect(node: SyntaxNode, draft: Draft, around: Surrounding): void {
     const sign = node.children.find(({ named }) => !named)?.type ?? '';
+    if (sign.startsWith('<')) draft.isFed = true;
     // Only the first word is where it leads; the grammar takes along what are arguments of the command.
     const [target, ...others] = node.children.filter(({ type }) => WORDS.has(type));
     for (const other of others) this.#word(other, draft, around);
@@ -570,6 +592,7 @@ class Reader {
   }
 
   #hereString(node: SyntaxNode, draft: Draft, around: Surrounding): void {
+    draft.isFed = true;
     for (const child of node.children.filter(({ type }) => WORDS.has(type))) {
       const { readings, expands } = expandWord(child, around, true);
       draft.expands ||= expands;
@@ -578,6 +601,7 @@ class Reader {
   }
 
   #hereDocument(node: SyntaxNode, draft: Draft, around: Surrounding, later: SyntaxNode[]): void {
+    draft.isFed = true;
     const literal = node.children.some(
       (child) => child.type === 'heredoc_start' && /["'\\]/.test(this.#raw(child)),
     );
@@ -616,13 +640,16 @@ class Reader {
     plain(node.end);
   }
 
-  #simple(draft: Draft, start: State, given: State, input: Input): Outcome {
+  #simple(draft: Draft, start: State, given: State, from: Input): Outcome {
+    const input = draft.isFed ? { ...from, upstream: undefined } : from;
     let after = given;
     let ok = given;
     const readings = combine(draft.words);
     if (readings.length === 0) this.doubt('has too many meanings');
     for (const [index, words] of readings.entries()) {
       const [program] = words;
+      if (draft.isFed && input.piped && behindShellWords(words)[0]?.value === 'exec')
+        this.doubt('reads from elsewhere from there on');
       const move = moveIn(words);
       if (this.#start.posix && differsInPosix(draft, program)) this.doubt(ONLY_BASH);
       this.#emit(move === words ? returning(words, start) : words, draft, start, input);
@@ -740,6 +767,7 @@ class Reader {
       folders: state.folders,
       piped,
       upstream: piped ? upstream : undefined,
+      ...(draft.isFed && { isFed: true }),
       chained: this.#chained,
       calls: words[0] !== undefined && words[0].open === undefined && this.#defined.has(words[0].value),
       within: this.#within,

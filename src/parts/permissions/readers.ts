@@ -455,6 +455,16 @@ const SPECIAL: Readonly<Record<string, (args: readonly Word[]) => Effect>> = {
       ? reads(operands)
       : unknown('uses keys or makes files');
   },
+  // Without the dash it writes a file beside the one that it reads.
+  pdftotext(args) {
+    const list = '-layout -raw -table -nopgbrk -q -f: -l: -r: -x: -y: -W: -H: -enc:';
+    const { operands, unknown: strange } = readOptions(args, list);
+    if (strange !== undefined) return unknownOption('pdftotext', strange);
+    const [file, target, ...more] = operands;
+    return file !== undefined && !file.glob && target?.value === '-' && more.length === 0
+      ? reads([file])
+      : unknown('writes the text of a document');
+  },
   mktemp(args) {
     const { seen, unknown: strange } = readOptions(
       args,

@@ -29,6 +29,8 @@ export interface SimpleCommand {
   readonly assignments: readonly Word[];
   readonly words: readonly Word[];
   readonly redirects: readonly Redirect[];
+  /** It reads something else than what is piped to it. */
+  readonly isFed?: true;
   /** Something in it expands: its text is not what runs. */
   readonly expands: boolean;
   /** Absolute folders in which it may run. */

@@ -131,7 +131,7 @@ const SHORT_VERSIONS: Readonly<Record<string, RegExp>> = {
   '-V': /^(?:python3?|ruby|ssh|curl|tmux|mypy|make|tar|pip3?|gawk|rg|fd|ansible)$/,
   '-v': /^(?:node|npm|pnpm|yarn|bun|ruby|perl|php|tsc|gcc|g\+\+|clang|java|make|lua|nginx)$/,
   version: /^(?:go|docker|terraform|helm|openssl|zig|hugo|minikube|kind)$/,
-  '-version': /^(?:java|javac|scala|kotlin|ant|sqlite3|ffmpeg|ffprobe)$/,
+  '-version': /^(?:java|javac|scala|kotlin|ant|sqlite3|ffmpeg|ffprobe|convert|identify|magick)$/,
   '-dumpversion': /^(?:gcc|g\+\+|clang|cc)$/,
   '-dumpmachine': /^(?:gcc|g\+\+|clang|cc)$/,
 };

@@ -2,7 +2,7 @@
 // named as the reason of a skipped test; in CI that is a failure.
 
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmodSync,
@@ -463,6 +463,43 @@ suite('file tools', () => {
     assert.deepEqual(await cases({ mode: 'preferred' }, outside), [true, true, true, false, true]);
     assert.deepEqual(await cases({ mode: 'required' }, outside), [true, true, false, false, false]);
     assert.deepEqual(await cases({ mode: 'off' }, () => []), [true, true, true, true, true]);
+  });
+
+  test('write nothing that git obeys into a repository, whatever it is called, and make none of it', async () => {
+    await using place = createGround({
+      prepare: (cwd) => execFileSync('git', ['init', '--quiet', '--bare', join(cwd, 'store')]),
+    });
+    const { files } = place.confinement.confined((violation) => place.violations.push(violation));
+    const written: string[] = [];
+    for (const path of [
+      'store/config',
+      'store/hooks/pre-receive',
+      'store/description',
+      'docs/config',
+      'docs/HEAD',
+      'made/config',
+      'made/HEAD',
+      'made/objects/x',
+      'other/HEAD',
+      'other/refs/x',
+      'other/objects/x',
+      'other/hooks/pre-receive',
+    ])
+      await files.write(join(place.cwd, path), new Uint8Array()).then(
+        () => written.push(path),
+        () => {},
+      );
+    assert.deepEqual(written, [
+      'store/description',
+      'docs/config',
+      'docs/HEAD',
+      'made/config',
+      'made/HEAD',
+      'other/HEAD',
+      'other/refs/x',
+      'other/objects/x',
+    ]);
+    assert.match(place.violations.at(-1)?.detail ?? '', /other\/hooks changes what later runs by itself/);
   });
 });
 

@@ -21,7 +21,7 @@ import { executableFailure, onlyExecutable } from './executable.ts';
 import { limited } from './limits.ts';
 import { SharedNetwork } from './network.ts';
 import { type Place, placeOf } from './place.ts';
-import { protectedFromTools } from './protected.ts';
+import { isObeyedByGit, isRepository, protectedFromTools } from './protected.ts';
 import type { HostProxy } from './proxy.ts';
 import type { Candidate, Sandbox } from './sandbox.ts';
 import { type Planted, type Snapshot, Surfaces } from './surfaces.ts';
@@ -346,6 +346,23 @@ class PolicyConfinement implements Confinement {
     };
   }
 
+  /** What git obeys of a folder that it takes for its own by what is in it, or would with this file. */
+  async #obeyedByGit(root: string, real: string): Promise<string | undefined> {
+    const names = relative(root, real).split(sep);
+    const isThere = async (path: string) => (await this.#options.files.info(path)) !== undefined;
+    for (const [index, name] of names.entries()) {
+      const folder = join(root, ...names.slice(0, index));
+      const entries = new Set([name]);
+      for (const other of ['HEAD', 'objects', 'commondir'])
+        if (await isThere(join(folder, other))) entries.add(other);
+      if (!isRepository(entries)) continue;
+      const isCompleted = ['HEAD', 'objects'].includes(name) && !(await isThere(join(folder, name)));
+      const steers = (await isThere(join(folder, 'config'))) || (await isThere(join(folder, 'hooks')));
+      if (isObeyedByGit(name) || (isCompleted && steers)) return join(...names.slice(0, index + 1));
+    }
+    return undefined;
+  }
+
   async #refusal(path: string, real: string): Promise<string | undefined> {
     const { files, policy, isPermitted, scratch } = this.#options;
     if (policy.mode === 'preferred' && isPermitted(real)) return undefined;
@@ -356,7 +373,7 @@ class PolicyConfinement implements Confinement {
         ? undefined
         : `${path} is outside the folders that the sandbox lets be written.`;
     }
-    const guarded = protectedFromTools(relative(root, real));
+    const guarded = protectedFromTools(relative(root, real)) ?? (await this.#obeyedByGit(root, real));
     return guarded === undefined
       ? undefined
       : `${path} is protected: ${guarded} changes what later runs by itself.`;

@@ -24,7 +24,10 @@ const VIRTUAL_ENVIRONMENTS = new Set(['.venv', 'venv', '.virtualenv']);
 const INTERPRETER = /^python[0-9.]*(?:\.exe)?$/;
 
 /** Not looked through: large, and nothing in them is found by walking up from a file of the person's. */
-const SKIPPED_FOLDERS = new Set(['node_modules', '.hg', '.svn']);
+const SKIPPED_FOLDERS = new Set(['node_modules', '.svn']);
+/** Of Mercurial: its own settings lie at the top of it, and start what they name. */
+const MERCURIAL = '.hg';
+const MERCURIAL_CONFIG = 'hgrc';
 
 /** Whether what is protected is looked for in a folder. `way` has the names from the root, the root's own among them. */
 export function isLookedThrough(way: readonly string[]): boolean {
@@ -33,6 +36,7 @@ export function isLookedThrough(way: readonly string[]): boolean {
   const first = git < 0 ? undefined : names[git + 1];
   return (
     !names.slice(1).some((name) => SKIPPED_FOLDERS.has(name)) &&
+    !names.slice(0, -1).includes(MERCURIAL) &&
     (first === undefined || GIT_FOLDERS.has(first) || GIT_NESTS.has(first) || GIT_PLANS.has(first))
   );
 }
@@ -56,6 +60,11 @@ export function isGitFolder(way: readonly string[], entries: ReadonlySet<string>
   return isNested || isRepository(entries) || names.at(-1) === '.git';
 }
 
+/** Whether git obeys what has this name in a folder of its own. */
+export function isObeyedByGit(name: string): boolean {
+  return GIT_FOLDERS.has(name) || GIT_FILES.has(name);
+}
+
 /** Whether a folder is protected, and so is everything below it. Case is ignored: file systems may. */
 export function isProtectedFolder(name: string, parent: string): boolean {
   const lower = name.toLowerCase();
@@ -70,6 +79,7 @@ export function isProtectedFile(name: string, parent: string, grandparent: strin
   // As a file it says where the folder is.
   if (lower === '.git' || lower === REBASE_PLAN) return true;
   if (parent.toLowerCase() === '.git') return GIT_FILES.has(lower);
+  if (parent.toLowerCase() === MERCURIAL) return lower === MERCURIAL_CONFIG;
   return parent === 'bin' && VIRTUAL_ENVIRONMENTS.has(grandparent) && INTERPRETER.test(name);
 }
 
@@ -146,6 +156,31 @@ export function isHarmlessGitConfig(
 function isHarmless(section: string, key: string): boolean {
   const isOpen = HARMLESS_GIT_SECTIONS.test(section) && !STARTING_KEYS.has(key);
   return isOpen || HARMLESS_KEYS.has(`${section}.${key}`);
+}
+
+/** Whether the settings of a repository of Mercurial say nothing but where others are, as a clone does. */
+export function isHarmlessMercurialConfig(text: string): boolean {
+  const lines = text.split('\n').map((line) => line.trim());
+  return (
+    lines.every((line) => /^(?:[#;].*|\[paths\]|[\w.:-]+\s*=.*)?$/.test(line)) &&
+    lines.find((line) => /^[^#;]/.test(line)) === '[paths]'
+  );
+}
+
+/** What a configuration of git says is to be obeyed, too: folders of hooks, and further configurations. */
+export function namedInGitConfig(text: string): { readonly hooks: string[]; readonly configs: string[] } {
+  const named = { hooks: [] as string[], configs: [] as string[] };
+  let section = '';
+  for (const line of text.split('\n')) {
+    const [, header, rest = line] = /^\s*\[([\w.-]+)[^\]]*\](.*)$/.exec(line) ?? [];
+    section = header?.toLowerCase() ?? section;
+    const [, key = '', quoted, plain] = /^\s*(\w+)\s*=\s*(?:"([^"]*)"|(.*?))\s*$/.exec(rest) ?? [];
+    const value = quoted ?? plain ?? '';
+    if (value === '' || value.startsWith('~')) continue;
+    if (section === 'core' && key.toLowerCase() === 'hookspath') named.hooks.push(value);
+    if (/^include(?:if)?$/.test(section) && key.toLowerCase() === 'path') named.configs.push(value);
+  }
+  return named;
 }
 
 /** Where a `.git` file says that the folder is; undefined where it says nothing. */

@@ -247,6 +247,72 @@ test('no number of new folders hides what is planted, and a tree that was too la
   );
 });
 
+test('the hooks and settings that a configuration of git names are looked after where they lie', async () => {
+  const { put, surfaces, at } = place();
+  put('.git/HEAD');
+  put(
+    '.git/config',
+    '[core]\n\thooksPath = .githooks\n[include]\n\tpath = "../shared"\n[user]\n\tname = x\n',
+  );
+  put('.githooks/pre-push', 'mine');
+  put('sub/.git/config', '[core] hookspath=tools/hooks\n[includeIf "gitdir:/x"]\npath=../none\n');
+  put('shared', '[core]');
+  const before = surfaces.snapshot();
+  assert.deepEqual(
+    surfaces.covers(before).toSorted(),
+    ['.git/config', '.githooks/pre-push', 'shared', 'sub/.git/config'].map(at),
+  );
+  put('.githooks/pre-push', 'theirs');
+  put('.githooks/deep/x');
+  put('sub/tools/hooks/pre-commit');
+  put('sub/tools/other');
+  put('sub/none', EVIL('x'));
+  put('shared', EVIL('x'));
+  const planted = await surfaces.verify(before, OPEN);
+  assert.deepEqual(planted.map(({ path, what }) => `${what} ${path.slice(at('x').length - 1)}`).sort(), [
+    'changed .githooks/pre-push',
+    'changed shared',
+    'new .githooks/deep/x',
+    'new sub/none',
+    'new sub/tools/hooks/pre-commit',
+  ]);
+});
+
+test('a folder of hooks is not replaced by a link', async () => {
+  const { put, surfaces, at } = place();
+  put('.git/HEAD');
+  put('.git/config', '[core]\n\thooksPath = tools/hooks\n');
+  put('tools/hooks/pre-push', 'mine');
+  const before = surfaces.snapshot();
+  renameSync(at('tools'), at('moved'));
+  put('moved/hooks/pre-push', 'theirs');
+  symlinkSync('moved', at('tools'));
+  const planted = await surfaces.verify(before, OPEN);
+  assert.deepEqual(
+    planted.map(({ path, what }) => `${what} ${path.slice(at('x').length - 1)}`),
+    ['new tools', 'new moved/hooks/pre-push', 'gone tools/hooks/pre-push'],
+  );
+  assert.equal(readFileSync(at('tools/hooks/pre-push'), 'utf8'), 'mine');
+});
+
+test('of Mercurial the settings of a repository are looked after, and nothing else', async () => {
+  const { put, surfaces, at } = place();
+  put('a/.hg/hgrc', '[paths]\n');
+  put('a/.hg/store/hgrc');
+  const before = surfaces.snapshot();
+  put('a/.hg/hgrc', '[hooks]\nupdate = touch x\n');
+  put('a/.hg/store/hgrc', '[hooks]');
+  put('b/.hg/hgrc', '# from a clone\n[paths]\ndefault = https://a.org/x\n');
+  put('c/.hg/hgrc', '[paths]\n%include ../x\n');
+  put('d/.hg/hgrc', '[paths]\na = b\n[extensions]\nx = ./x.py\n');
+  const planted = await surfaces.verify(before, OPEN);
+  assert.deepEqual(
+    planted.map(({ path }) => path),
+    ['a', 'c', 'd'].map((name) => at(`${name}/.hg/hgrc`)),
+  );
+  assert.equal(readFileSync(at('a/.hg/hgrc'), 'utf8'), '[paths]\n');
+});
+
 test('git itself makes, moves and removes submodules and working trees, and nothing is taken away', async () => {
   const { root, surfaces, at } = place();
   const git = (cwd: string, ...args: readonly string[]) => {

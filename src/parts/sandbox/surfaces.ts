@@ -27,11 +27,13 @@ import {
   isGitStore,
   isHarmlessCommonFolder,
   isHarmlessGitConfig,
+  isHarmlessMercurialConfig,
   isHarmlessRebase,
   isLookedThrough,
   isProtectedFile,
   isProtectedFolder,
   isRepository,
+  namedInGitConfig,
 } from './protected.ts';
 
 /**
@@ -149,6 +151,7 @@ export class Surfaces {
     const { maxFolders = MAX_FOLDERS } = this.#options;
     const passedOver = this.#passedOver.get(root);
     const tooMany = new Set<string>();
+    const hooks = new Set<string>();
     const queue = [{ path: root, isGuarded: false }];
     // It grows while it is gone through.
     for (const [at, { path, isGuarded }] of queue.entries()) {
@@ -158,11 +161,23 @@ export class Surfaces {
         continue;
       }
       folders.add(path);
-      const folder = this.#folder(path, root, isGuarded);
+      const folder = this.#folder(path, root, isGuarded || hooks.has(path));
       for (const name of folder.guarded) this.#note(join(path, name), root, entries);
+      const config = folder.isGit ? entries.get(join(path, 'config'))?.content : undefined;
+      if (config !== undefined) {
+        const named = namedInGitConfig(new TextDecoder().decode(config));
+        // Git runs hooks at the top of the working tree.
+        const top = basename(path) === '.git' ? dirname(path) : path;
+        for (const way of named.hooks) {
+          const at = resolve(top, way);
+          this.#noteWay(at, root, entries);
+          if (at !== top) for (const each of [at, realPath(at)]) if (each !== root) hooks.add(each);
+        }
+        for (const way of named.configs) this.#noteWay(resolve(path, way), root, entries);
+      }
       for (const name of folder.folders) {
         const isHooks = folder.isGit && isProtectedFolder(name, '.git');
-        const next = { path: join(path, name), isGuarded: isGuarded || isHooks };
+        const next = { path: join(path, name), isGuarded: isGuarded || isHooks || hooks.has(path) };
         // What git obeys comes before what is merely many.
         if (folder.isGit || name === '.git') queue.splice(at + 1, 0, next);
         else queue.push(next);
@@ -211,6 +226,15 @@ export class Surfaces {
 
   #isDotFile(folder: string, name: string): boolean {
     return folder === this.#options.home && name.startsWith('.');
+  }
+
+  /** A file, and the links that lead to it or to a folder. */
+  #noteWay(path: string, root: string, found: Map<string, Entry>): void {
+    for (let at = path; at.startsWith(root + sep); at = dirname(at)) {
+      const info = look(at);
+      if (info?.isSymbolicLink() === true || (at === path && info?.isDirectory() === false))
+        this.#note(at, root, found);
+    }
   }
 
   #note(path: string, root: string, found: Map<string, Entry>): void {
@@ -320,6 +344,8 @@ function isHarmless(path: string, { link, content }: Entry, after: Snapshot, old
     if (name !== 'commondir') return isHarmlessGitConfig(text, isWithin);
     return basename(dirname(folder)) === 'worktrees' && isHarmlessCommonFolder(text);
   }
+  if (name === 'hgrc' && content !== undefined)
+    return isHarmlessMercurialConfig(new TextDecoder().decode(content));
   if (basename(folder) !== 'bin' || link === undefined) return false;
   return (
     /^python[0-9.]*$/.test(link) ||
@@ -338,10 +364,14 @@ function leadsAstray(path: string, { content }: Entry, before: Snapshot, after: 
 
 /** Whether a folder is there, through no link, and was looked through. */
 function isLookedAt(path: string, { folders }: Snapshot): boolean {
+  return folders.has(path) && realPath(path) === path;
+}
+
+function realPath(path: string): string {
   try {
-    return folders.has(path) && realpathSync(path) === path;
+    return realpathSync(path);
   } catch {
-    return false;
+    return path;
   }
 }
 
