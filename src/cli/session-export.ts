@@ -100,7 +100,11 @@ async function writeNew(path: string, pieces: Iterable<string | Buffer>): Promis
     }
   } catch (error) {
     if (error instanceof CrabError) throw error;
-    const reason = errnoOf(error) === 'EEXIST' ? 'there is a file of that name' : messageOf(error);
-    throw new CrabError('output-failed', `Cannot write ${path}: ${reason}.`, { cause: error });
+    const isThere = errnoOf(error) === 'EEXIST';
+    const reason = isThere ? 'there is a file of that name' : messageOf(error);
+    throw new CrabError('output-failed', `Cannot write ${path}: ${reason}.`, {
+      cause: error,
+      ...(isThere && { hint: 'Name a new one: an export overwrites nothing.' }),
+    });
   }
 }
