@@ -38,6 +38,8 @@ export interface SessionCall {
   readonly tapes: Tapes;
   readonly env: Environment;
   readonly progress: Progress;
+  /** Ctrl-C and its like. What writes a session goes on to its end. */
+  readonly signal: AbortSignal;
   print(text: string): Promise<void>;
   printJson(value: unknown): Promise<void>;
   warn(text: string): Promise<void>;

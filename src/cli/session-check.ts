@@ -14,6 +14,7 @@ export async function verifySessions(call: SessionCall): Promise<number> {
       : await Promise.all(words.map((text) => locate(call, text)));
   const all: Verification[] = [];
   for (const path of [...paths].sort()) {
+    call.signal.throwIfAborted();
     const checked = await verified(call, path);
     all.push(checked);
     if (call.flags.json !== true && checked.faults > 0) await call.print(faultsText(checked));

@@ -5,6 +5,7 @@ import { systemClock } from './clock.ts';
 import { crabHome, type Environment } from './home.ts';
 import { progressOn } from './progress.ts';
 import { parseSession, type SessionRun } from './session-call.ts';
+import { stopOnSignals } from './signals.ts';
 import { sinkOf } from './sink.ts';
 import { chosenCommand } from './subcommand.ts';
 
@@ -86,14 +87,21 @@ export async function sessionCommand(argv: readonly string[], env: Environment):
   const { run: load, words } = chosen;
   const tapes = createTapes({ home: crabHome(env), clock: systemClock, random: Math.random });
   const run = await load();
-  return await run({
-    words,
-    flags: values,
-    tapes,
-    env,
-    progress: progressOn(stderr),
-    print: (text) => stdout.write(text),
-    printJson: (value) => stdout.write(`${JSON.stringify(value, null, 2)}\n`),
-    warn: (text) => stderr.write(`crab: ${text}\n`),
-  });
+  // Whoever dies in the middle of a copy leaves half of it behind.
+  const stop = stopOnSignals(() => {});
+  try {
+    return await run({
+      words,
+      flags: values,
+      tapes,
+      env,
+      progress: progressOn(stderr),
+      signal: stop.signal,
+      print: (text) => stdout.write(text),
+      printJson: (value) => stdout.write(`${JSON.stringify(value, null, 2)}\n`),
+      warn: (text) => stderr.write(`crab: ${text}\n`),
+    });
+  } finally {
+    stop.release();
+  }
 }

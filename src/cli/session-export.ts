@@ -48,12 +48,22 @@ export async function exportSession(call: SessionCall): Promise<number> {
   const reader = await call.tapes.read(await locate(call, session));
   for (const notice of reader.notices) await call.warn(notice);
   const redact = call.flags['with-secrets'] === true ? undefined : await redaction(call);
-  const edited =
-    redact === undefined ? (entry: Entry) => entry : (entry: Entry) => redactedEntry(entry, redact);
+  const edited = (entry: Entry) => {
+    call.signal.throwIfAborted();
+    return redact === undefined ? entry : redactedEntry(entry, redact);
+  };
   const pieces = format({ reader, edited, redact: redact ?? ((text) => text) });
-  if (output === undefined) for (const piece of pieces) await call.print(piece.toString());
+  if (output === undefined) await printAll(call, pieces);
   else await writeNew(resolve(output), pieces);
   return EXIT.success;
+}
+
+async function printAll(call: SessionCall, pieces: Iterable<string | Buffer>): Promise<void> {
+  for (const piece of pieces) {
+    await call.print(piece.toString());
+    // A pipe may take all of it without a pause, in which no signal would be heard.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
 }
 
 /** The keys that this machine knows, and whatever looks like one: an export is made to be handed on (law 10). */
@@ -89,18 +99,25 @@ function* mapped(entries: Iterable<Entry>, edited: (entry: Entry) => Entry): Gen
   for (const entry of entries) yield edited(entry);
 }
 
-/** A file that is there may be the only copy of something. */
+/** A file that is there may be the only copy of something. What could not be finished, or was stopped, is taken away. */
 async function writeNew(path: string, pieces: Iterable<string | Buffer>): Promise<void> {
   try {
     const file = await fs.open(path, 'wx', 0o600);
     try {
       for (const piece of pieces) await file.writeFile(piece);
+    } catch (error) {
+      await fs.unlink(path);
+      throw error;
     } finally {
       await file.close();
     }
   } catch (error) {
     if (error instanceof CrabError) throw error;
-    const reason = errnoOf(error) === 'EEXIST' ? 'there is a file of that name' : messageOf(error);
-    throw new CrabError('output-failed', `Cannot write ${path}: ${reason}.`, { cause: error });
+    const isThere = errnoOf(error) === 'EEXIST';
+    const reason = isThere ? 'there is a file of that name' : messageOf(error);
+    throw new CrabError('output-failed', `Cannot write ${path}: ${reason}.`, {
+      cause: error,
+      ...(isThere && { hint: 'Name a new one: an export overwrites nothing.' }),
+    });
   }
 }

@@ -43,6 +43,7 @@ export async function importSessions(call: SessionCall): Promise<number> {
   const outcomes: Outcome[] = [];
   for (const word of words) {
     for await (const found of filesFor(resolve(word))) {
+      call.signal.throwIfAborted();
       const outcome = await importOne(call, found, from, known).catch((error: unknown) =>
         failed(found.path, error),
       );

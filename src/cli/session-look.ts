@@ -12,7 +12,6 @@ import { drawTree } from '../runtime/draw-tree.ts';
 import { localTime } from '../runtime/local-time.ts';
 import { locate, numberOf, type SessionCall, usage, wordsOf } from './session-call.ts';
 import { sessionRow } from './session-row.ts';
-import { stopOnSignals } from './signals.ts';
 
 const MESSAGES_SHOWN = 20;
 
@@ -45,14 +44,15 @@ export async function listSessions(call: SessionCall): Promise<number> {
 }
 
 /** Tells how far it has come, and ends with Ctrl-C. */
-async function watched<T>({ progress }: SessionCall, work: (watch: ListWatch) => Promise<T>): Promise<T> {
-  const stop = stopOnSignals(() => {});
+async function watched<T>(
+  { progress, signal }: SessionCall,
+  work: (watch: ListWatch) => Promise<T>,
+): Promise<T> {
   try {
     const onProgress = (read: number, all: number) => progress.tell(`${read} of ${all} sessions`);
-    return await work({ onProgress, signal: stop.signal });
+    return await work({ onProgress, signal });
   } finally {
     await progress.over();
-    stop.release();
   }
 }
 

@@ -29,7 +29,7 @@ import { NOTHING_CARRIED } from '../engine/carried.ts';
 import { planCompaction, withLists } from '../engine/compaction.ts';
 import { Trimmer } from '../engine/trim.ts';
 import { createJobs } from '../parts/process/jobs.ts';
-import { createMemoryTapes } from '../parts/tape/tapes.ts';
+import { createTapes } from '../parts/tape/tapes.ts';
 import { createLedger } from '../parts/usage/ledger.ts';
 import { builtinCommands } from './commands.ts';
 import { type BranchReader, readHistory } from './history.ts';
@@ -324,20 +324,20 @@ test('of fifty planted facts those that are kept structurally survive three comp
     const model = forgetfulModel(requests);
     const archives: MemoryEntry[] = [];
     let tape: Tape | undefined;
-    const memoryTapes = createMemoryTapes({ clock, random: seeded(1) });
+    const tapes = createTapes({ home: folder, clock, random: seeded(1) });
     const host: RuntimeHost = {
       clock,
       newId: createIds({ now: () => clock.now(), random: seeded(2) }),
       models: { resolve: async () => model, list: async () => [] },
       ledger: createLedger({ folder, now: () => clock.now() }),
-      tapes: memoryTapes,
-      memoryTapes: {
-        ...memoryTapes,
+      tapes: {
+        ...tapes,
         create: async (options) => {
-          tape = await memoryTapes.create(options);
+          tape = await tapes.create(options);
           return tape;
         },
       },
+      memoryTapes: tapes,
       memories: {
         of: () => listMemory(archives),
         teamFolder: () => undefined,
@@ -367,7 +367,7 @@ test('of fifty planted facts those that are kept structurally survive three comp
     const { address } = await platform.open({
       agent: 'crab',
       cwd: '/w',
-      session: { kind: 'memory' },
+      session: { kind: 'new' },
       declaration: DECLARATION,
       commands: [],
     });

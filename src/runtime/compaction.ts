@@ -164,12 +164,16 @@ function roomFor(tokens: number, { info }: Model): number {
 
 const MAX_NAMES = 1000;
 
-/** The name of the memory that holds the summary. One that cannot be written is told of, and missed by nobody else. */
+/**
+ * The name of the memory that holds the summary. One that cannot be written is told of, and missed by nobody else. What is
+ * said in a session that is kept nowhere is not kept there either.
+ */
 async function archive(
   { host, conversation, emit }: Compaction,
   title: string,
   content: string,
 ): Promise<string | undefined> {
+  if (conversation.tape.path === undefined) return undefined;
   try {
     const memory = host.memories.of('project', conversation.identity);
     const day = new Date(host.clock.now()).toISOString().slice(0, 10);

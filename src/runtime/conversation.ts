@@ -7,6 +7,7 @@ import { type ShellRecord, VIOLATION_ENTRY } from '../core/custom.ts';
 import { CrabError } from '../core/errors.ts';
 import type { AgentWorkerCompleted, SandboxViolated } from '../core/event.ts';
 import type { Control } from '../core/extension.ts';
+import type { Job } from '../core/job.ts';
 import type { Message } from '../core/message.ts';
 import type { Effort, Model } from '../core/model.ts';
 import {
@@ -84,6 +85,12 @@ const OFFERED_TOOLS = 'crab.offeredTools';
 /** And that of the call before which results are snipped. */
 const SNIP_BEFORE = 'crab.snipBefore';
 
+interface Lasting {
+  readonly isOfCommands: boolean;
+  /** Resolves when its last record is noted. */
+  readonly over: Promise<void>;
+}
+
 export class Conversation {
   readonly address: Address;
   readonly declaration: Declaration;
@@ -109,6 +116,8 @@ export class Conversation {
   /** What past calls touched. */
   readonly accesses = new Accesses();
   readonly jobs: OpenJobs;
+  /** Watches of calls whose jobs go on. */
+  readonly #lasting = new Map<Watch, Lasting>();
   readonly sandbox: ConversationSandbox;
   readonly trimmer = new Trimmer();
   readonly compaction = new CompactionWish();
@@ -409,8 +418,37 @@ export class Conversation {
   }
 
   /** Watches the files that a call may change; undefined where nothing is kept. Its record is for `noteFiles`. */
-  watch(access: Access, options: WatchOptions): Promise<Watch | undefined> {
-    return this.#host.histories?.watch(this.#tape, access, options) ?? Promise.resolve(undefined);
+  async watch(access: Access, options: Omit<WatchOptions, 'owner'>): Promise<Watch | undefined> {
+    const watch = await this.#host.histories?.watch(this.#tape, access, options);
+    // What jobs did before the call stands before what the call does.
+    await this.#noteLasting({ look: false });
+    return watch;
+  }
+
+  /** Jobs go on behind the call that began them, and so does its watch. */
+  watchOn(watch: Watch, jobs: readonly Job[]): void {
+    const isOfCommands = jobs.every(({ kind }) => kind === 'command');
+    const over = Promise.all(jobs.map(({ id }) => this.jobs.over(id))).then(() => this.#endLasting(watch));
+    this.#lasting.set(watch, { isOfCommands, over });
+  }
+
+  /**
+   * A program may go on for days beside a person who edits files: what it changes between two runs counts as hers. Other
+   * agents end, and are watched until they do.
+   */
+  async endOfRun(): Promise<void> {
+    for (const [watch, { isOfCommands }] of this.#lasting) if (isOfCommands) await this.#endLasting(watch);
+  }
+
+  async #endLasting(watch: Watch): Promise<void> {
+    if (!this.#lasting.has(watch)) return;
+    const record = await watch.end();
+    // Noted once, though its jobs may have ended meanwhile.
+    if (this.#lasting.delete(watch)) this.noteFiles(record);
+  }
+
+  async #noteLasting(options: { readonly look: boolean }): Promise<void> {
+    for (const watch of this.#lasting.keys()) this.noteFiles(await watch.soFar(options));
   }
 
   /** Goes to the tape with the call's result. */
@@ -419,8 +457,8 @@ export class Conversation {
   }
 
   /** Goes to the tape with the call's result. */
-  noteFiles(record: FilesRecord): void {
-    this.#before.push(filesEntry(record));
+  noteFiles(record: FilesRecord | undefined): void {
+    if (record !== undefined) this.#before.push(filesEntry(record));
   }
 
   /** Writes what was noted of calls and no message followed, as when a run was stopped or a job ended after it. */
@@ -434,11 +472,15 @@ export class Conversation {
   async rewinding(): Promise<Rewinding> {
     const histories = this.#host.histories;
     if (histories === undefined) throw new CrabError('rewind-unknown', 'No history is kept here.');
+    await this.#noteLasting({ look: true });
+    await this.flush();
     const rewinding = await histories.rewinding(this.#tape);
     const moved = async <T>(doing: Promise<T>): Promise<T> => {
       try {
         return await doing;
       } finally {
+        // What was put back is not the work of a job.
+        for (const watch of this.#lasting.keys()) await watch.soFar({ look: true });
         this.#load();
       }
     };
@@ -609,6 +651,7 @@ export class Conversation {
 
   async close(): Promise<void> {
     await this.jobs.close();
+    for (const { over } of [...this.#lasting.values()]) await over;
     await this.sandbox.close();
     await this.flush();
     await this.#tape.close();

@@ -104,7 +104,7 @@ interface Shown {
 
 function reportText(report: RewindReport, { cwd, dryRun, moved }: Shown): string {
   const { restored, conflicts, unavailable, uncovered, prompt } = report;
-  const name = (path: string) => (path.startsWith(`${cwd}/`) ? path.slice(cwd.length + 1) : path);
+  const name = (path: string) => inLine(path.startsWith(`${cwd}/`) ? path.slice(cwd.length + 1) : path);
   const listed = [
     ...restored.map(({ path, how }) => `  ${how.padEnd(9)} ${name(path)}`),
     ...conflicts.map(({ path, why, beside }) => {
@@ -143,14 +143,20 @@ function coverageText({
   ];
   const places = uncovered
     .slice(0, MAX_PATHS)
-    .map(({ path, why }) => `  ${path === '' ? '.' : path} (${why})`);
+    .map(({ path, why }) => `  ${path === '' ? '.' : inLine(path)} (${why})`);
   if (places.length > 0) lines.push('not covered when a command changes it:', ...places);
   if (uncovered.length > places.length) lines.push(`  and ${uncovered.length - places.length} more`);
   return lines.join('\n');
 }
 
+/** A name may hold line ends and worse; as `ls` shows it. */
+function inLine(path: string): string {
+  return path.replaceAll(/\p{Cc}/gu, '?');
+}
+
 function size(bytes: number): string {
   const mib = bytes / (1024 * 1024);
+  if (mib < 1) return `${Math.ceil(bytes / 1024)} KiB`;
   return mib >= 1024 ? `${(mib / 1024).toFixed(1)} GiB` : `${mib.toFixed(1)} MiB`;
 }
 

@@ -97,6 +97,7 @@ export async function* runPrompt(run: PromptRun): AsyncGenerator<readonly Event[
       yield all;
     }
   } finally {
+    await conversation.endOfRun();
     await host.sweep();
     await conversation.flush();
   }

@@ -1,6 +1,7 @@
 // The tools of a run, each call of which is watched for what it changes in files. It hangs on what a call declares that it
 // may touch and on nothing else, so that every tool of every source is covered; the record goes to the tape with the result.
 
+import type { Job } from '../core/job.ts';
 import type { Tool, ToolContext } from '../core/tool.ts';
 import type { Conversation } from './conversation.ts';
 
@@ -25,14 +26,20 @@ function watchedTool(tool: Tool, conversation: Conversation): Tool {
       }
       const watch = await conversation.watch(access, watchOptions(context, conversation));
       if (watch === undefined) return tool.run(given, context);
+      const before = new Set(runningJobs(conversation).map(({ id }) => id));
       try {
         return await tool.run(given, { ...context, files: watch.files });
       } finally {
-        const record = await watch.end();
-        if (record !== undefined) conversation.noteFiles(record);
+        const begun = runningJobs(conversation).filter(({ id }) => !before.has(id));
+        if (begun.length > 0) conversation.watchOn(watch, begun);
+        else conversation.noteFiles(await watch.end());
       }
     },
   };
+}
+
+function runningJobs({ jobs }: Conversation): readonly Job[] {
+  return jobs.list().filter(({ state }) => state === 'running');
 }
 
 function watchOptions({ callId, identity, files, signal }: ToolContext, conversation: Conversation) {

@@ -146,6 +146,15 @@ test('is compacted when asked, gone on with, and taken back', async () => {
   assert.match(again.stderr, /Nothing was compacted/);
 });
 
+test('of a session that is kept nowhere no archive is kept either', async () => {
+  await using at = await opened('anthropic', scenario(TALK));
+  const { stdout } = await at.run(['chat', '--no-session', ...EDITS], {
+    stdin: 'read parser.ts\n,compact\n',
+  });
+  assert.match(stdout, /A summary takes the place of 6 messages: Fix the parser\.\n/);
+  assert.equal((await at.run(['memory', 'list'])).stdout, 'Nothing is remembered yet.\n');
+});
+
 test('what is left after a compaction is what the next request has', async () => {
   await using at = await opened('anthropic', scenario(TALK));
   await at.run(['-p', ...EDITS, 'read parser.ts']);

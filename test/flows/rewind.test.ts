@@ -91,6 +91,76 @@ for (const git of [false, true]) {
 const WRITE = (path: string, content: string) => ({ calls: [{ name: 'write', input: { path, content } }] });
 const RUN = (command: string) => ({ calls: [{ name: 'bash', input: { command } }] });
 
+test('what other agents did for the run goes back with it, by commands and edits alike', async () => {
+  const tasks = [{ prompt: 'the task' }, { prompt: 'the task' }];
+  await using at = await journey('anthropic', {
+    files: FILES,
+    script: {
+      scripts: [
+        {
+          when: 'the task',
+          replies: [
+            RUN('echo made >> sub.txt; echo more >> a.txt'),
+            WRITE('w.txt', 'w\n'),
+            RUN('rm -rf old'),
+            {},
+          ],
+        },
+        { replies: [{ calls: [{ name: 'delegate', input: { tasks } }] }, { text: 'Given.' }] },
+      ],
+    },
+  });
+  const before = await snapshot(at.work.path);
+  assert.equal((await at.run(['-p', 'give it away', ...FREE])).stdout, 'Given.\n');
+  const after = await snapshot(at.work.path);
+  assert.deepEqual(
+    ['sub.txt', 'w.txt', 'old'].map((name) => name in after),
+    [true, true, false],
+  );
+  await at.run(['-p', '/rewind 1', '--continue']);
+  assert.deepEqual(await snapshot(at.work.path), before);
+  await at.run(['-p', '/redo', '--continue']);
+  assert.deepEqual(await snapshot(at.work.path), after);
+});
+
+/** Each part waits for a file that the call after it makes. */
+const BACKGROUND = [
+  'echo one > bg.txt; echo seen >> a.txt; touch half',
+  'until test -e on; do sleep 0.02; done',
+  'echo two >> bg.txt; touch over',
+  'until test -e never; do sleep 0.02; done',
+].join('\n');
+const until = (name: string) => `until test -e ${name}; do sleep 0.02; done`;
+
+test('what goes on in the background goes back with the prompt that began it', async () => {
+  const script = [
+    { calls: [{ name: 'bash', input: { command: BACKGROUND, run_in_background: true } }] },
+    RUN(until('half')),
+    { calls: [{ name: 'edit', input: { path: 'a.txt', old_string: 'two\n', new_string: 'TWO\n' } }] },
+    RUN(`touch on; ${until('over')}; echo done >> crlf.txt`),
+    { text: 'Done it.' },
+  ];
+  await using at = await journey('anthropic', { files: FILES, script });
+  const before = await snapshot(at.work.path);
+  assert.equal((await at.run(['-p', 'change things', ...FREE])).stdout, 'Done it.\n');
+  const after = await snapshot(at.work.path);
+  assert.equal(await readFile(at.work.file('bg.txt'), 'utf8'), 'one\ntwo\n');
+  const back = await at.run(['-p', '/rewind 1', '--continue']);
+  assert.doesNotMatch(back.stdout, /conflict|left/);
+  assert.deepEqual(await snapshot(at.work.path), before);
+  await at.run(['-p', '/redo', '--continue']);
+  assert.deepEqual(await snapshot(at.work.path), after);
+  await at.run(['-p', '/rewind 1', '--continue']);
+
+  // While it still runs.
+  const exit = await at.run(['chat', ...FREE], { stdin: 'change things\n/rewind 1\n/rewind\n' });
+  assert.match(
+    exit.stdout,
+    /Gone back\.[\s\S]*removed {3}bg\.txt[\s\S]*There is no prompt to go back to yet/,
+  );
+  assert.deepEqual(await snapshot(at.work.path), before);
+});
+
 test('files and conversation go back apart, and each can be done again', async () => {
   const script = [{ text: 'Hello.' }, WRITE('new.txt', 'made\n'), { text: 'Made.' }, { text: 'And now?' }];
   await using at = await journey('anthropic', { script, git: false });

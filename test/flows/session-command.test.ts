@@ -1,7 +1,7 @@
 // `crab session`: what is there, what changes and what never does.
 
 import assert from 'node:assert/strict';
-import { readFile, utimes, writeFile } from 'node:fs/promises';
+import { readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { test } from 'node:test';
 import type { Reply } from '../../src/dev/scenario.ts';
@@ -69,6 +69,18 @@ test('a session without a name is known by what was said first, and by the clock
   );
   await ok(at, ['rename', path, 'parser']);
   assert.match(await ok(at, ['list']), / {2}2 messages {2}parser\n$/);
+});
+
+test('a name is a line of at most 100 letters, which every line of the file can repeat', async () => {
+  await using at = await talked('first');
+  const { header, path } = await onlySession(at);
+  await ok(at, ['rename', header.id, `two\nlines ${'𝄞'.repeat(20_000)}`]);
+  const name = `two lines ${'𝄞'.repeat(89)}…`;
+  const exit = await at.run(['-p', 'more', '--resume', name]);
+  assert.deepEqual({ code: exit.code, stderr: exit.stderr }, { code: 0, stderr: '' });
+  assert.ok((await stat(path)).size < 100_000);
+  const [meta] = JSON.parse(await ok(at, ['list', '--json']));
+  assert.deepEqual([meta.title, meta.messages], [name, 4]);
 });
 
 test('a session shows its last messages, or those that are asked for', async () => {

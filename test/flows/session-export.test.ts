@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { runCrab } from '../support/crab.ts';
+import { runCrab, spawnCrab, testedCommand } from '../support/crab.ts';
 import { readSession, sessionFiles } from '../support/session-files.ts';
 import { HOSTILE, PNG, type Told, toldSession } from '../support/told-session.ts';
 import { tempWorkspace } from '../support/workspace.ts';
@@ -302,6 +302,41 @@ test('a log of another program need not be as tidy as ours', async () => {
   const shown = await at.run(['session', 'show', id]);
   assert.match(shown.stdout, /\n› hé\n\nlast\n$/);
 });
+
+test('an export that finds no room leaves nothing behind', async () => {
+  await using at = await told();
+  const file = at.work.file('talk.html');
+  const [node = '', ...before] = testedCommand();
+  const limited = ['-c', 'ulimit -f 4; exec "$0" "$@"', node, ...before];
+  const args = [...limited, 'session', 'export', at.session.id, '-o', file];
+  const exit = await runCrab({ bin: 'bash', args, cwd: at.work.path, home: at.work.home });
+  assert.equal(exit.code, 1);
+  assert.match(exit.stderr, /Cannot write .*talk\.html: EFBIG/);
+  await assert.rejects(stat(file), { code: 'ENOENT' });
+});
+
+test('Ctrl-C stops an export in its middle', async () => {
+  await using work = await tempWorkspace({});
+  const lines = [
+    { type: 'session', version: 3, id: 'long', timestamp: '2026-01-01T00:00:00Z', cwd: work.path },
+    ...long(),
+  ];
+  await writeFile(work.file('long.jsonl'), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  const args = ['session', 'export', work.file('long.jsonl')];
+  await using crab = spawnCrab({ args, cwd: work.path, home: work.home });
+  await crab.waitFor('prompt 1<');
+  crab.kill('SIGINT');
+  const { code, stdout } = await crab.exited;
+  assert.deepEqual([code, stdout.includes('prompt 49999<')], [130, false]);
+});
+
+function* long(): Generator<object> {
+  for (let at = 0; at < 50_000; at++) {
+    const message = { role: 'user', content: `prompt ${at}`, timestamp: at };
+    const parentId = at === 0 ? null : `e${at - 1}`;
+    yield { type: 'message', id: `e${at}`, parentId, timestamp: '2026-01-01T00:00:00Z', message };
+  }
+}
 
 test('what cannot be exported or imported is refused, and nothing is overwritten', async () => {
   await using at = await told();

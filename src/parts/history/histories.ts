@@ -10,7 +10,7 @@ import type { HistoryOptions, Workspace } from './workspace.ts';
 
 export interface Histories {
   /** Undefined where nothing can be changed by such a call, or nothing is kept. Never rejects. */
-  watch(tape: Tape, access: Access, options: WatchOptions): Promise<Watch | undefined>;
+  watch(tape: Tape, access: Access, options: Omit<WatchOptions, 'owner'>): Promise<Watch | undefined>;
   rewinding(tape: Tape): Promise<Rewinding>;
   /** Finishes a rewind that was interrupted, before anything else is done with the session. */
   recover(tape: Tape): Promise<readonly string[]>;
@@ -37,7 +37,8 @@ export function createHistories(options: HistoryOptions): Histories {
   const isKept = (tape: Tape) => tape.path !== undefined && options.quotaBytes > 0;
 
   return {
-    async watch(tape, access, watching) {
+    async watch(tape, access, given) {
+      const watching = { ...given, owner: tape };
       if (!isKept(tape) || reachOf(access) === 'nothing') return undefined;
       const { unwatched, watchCall } = await import('./watch.ts');
       try {

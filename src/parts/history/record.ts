@@ -61,13 +61,19 @@ function recordOf<T>(entry: Entry, type: string, lists: readonly string[]): T | 
  * not, somebody else changed the file in between, and what that was must not count as the run's.
  */
 export function changesOf(entries: readonly Entry[]): readonly FileChange[] {
+  return joined(
+    entries.flatMap((entry) => filesRecordOf(entry)?.changes ?? rewindRecordOf(entry)?.changes ?? []),
+  );
+}
+
+/** Changes in the order in which they were made, those of a path that follow from each other as one. */
+export function joined(all: Iterable<FileChange>): readonly FileChange[] {
   const paths = new Map<string, FileChange[]>();
-  for (const entry of entries)
-    for (const change of filesRecordOf(entry)?.changes ?? rewindRecordOf(entry)?.changes ?? []) {
-      const changes = paths.get(change.path) ?? [];
-      paths.set(change.path, changes);
-      addChange(changes, change);
-    }
+  for (const change of all) {
+    const changes = paths.get(change.path) ?? [];
+    paths.set(change.path, changes);
+    addChange(changes, change);
+  }
   return [...paths.values()].flat();
 }
 

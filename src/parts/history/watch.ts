@@ -9,7 +9,7 @@ import type { Files } from '../../core/host.ts';
 import type { Access } from '../../core/permission.ts';
 import { ABSENT, type FileChange, type FileState, look, sameState, stateAt } from './file-state.ts';
 import { reachOf } from './reach.ts';
-import type { FilesRecord } from './record.ts';
+import { type FilesRecord, joined } from './record.ts';
 import type { Workspace } from './workspace.ts';
 import { BOUNDS, readRegular, type Uncovered, type Withheld } from './workspace-index.ts';
 
@@ -18,10 +18,17 @@ export interface Watch {
   readonly files: Files;
   /** Undefined when nothing changed. Contents are durable when it resolves. It does not reject. */
   end(): Promise<FilesRecord | undefined>;
+  /**
+   * As `end`, of what was found until now, and goes on watching: `end` has the rest. With `look`, what nobody has looked
+   * at yet is found first.
+   */
+  soFar(options: { readonly look: boolean }): Promise<FilesRecord | undefined>;
 }
 
 export interface WatchOptions {
   readonly call: string;
+  /** Whose record it is for: a change is told once to each. */
+  readonly owner: unknown;
   /** Where commands run: all below it is watched. Absolute. */
   readonly cwd: string;
   readonly files: Files;
@@ -40,28 +47,45 @@ export async function watchCall(workspace: Workspace, access: Access, options: W
   }
 }
 
+const NOTHING = async () => undefined;
+
 export function unwatched({ call, files }: WatchOptions, error: unknown): Watch {
   const failure = messageOf(error);
-  return { files, end: async () => ({ call, changes: [], failure }) };
+  return { files, end: async () => ({ call, changes: [], failure }), soFar: NOTHING };
 }
 
 async function watchAll(
   workspace: Workspace,
-  { call, cwd, files, withheld, signal }: WatchOptions,
+  { call, owner, cwd, files, withheld, signal }: WatchOptions,
 ): Promise<Watch> {
   const hidden = await withheld();
   const index = workspace.index(realpathSync(cwd));
-  await workspace.inTurn(() => index.prepare(hidden, signal));
+  // Calls side by side and within each other, such as those of other agents, look at the same files.
+  const found: FileChange[] = [];
+  const take = (changes: readonly FileChange[]) => {
+    for (const change of changes) found.push(change);
+  };
+  const watcher = { owner, take };
+  await workspace.inTurn(() => index.watch(watcher, hidden, signal));
+  // Also for a call that was stopped: what it did until then is done.
+  const never = new AbortController().signal;
+  const taken = async (): Promise<FilesRecord | undefined> => {
+    const changes = joined(found.splice(0));
+    if (changes.length === 0) return undefined;
+    await workspace.store.sync();
+    return { call, changes, uncovered: countsOf(index.uncovered) };
+  };
   return {
     files,
     end: () =>
       recorded(call, async () => {
-        // Also for a call that was stopped: what it did until then is done.
-        const never = new AbortController().signal;
-        const changes = await workspace.inTurn(() => index.changes(hidden, never));
-        if (changes.length === 0) return undefined;
-        await workspace.store.sync();
-        return { call, changes, uncovered: countsOf(index.uncovered) };
+        await workspace.inTurn(() => index.release(watcher, hidden, never));
+        return taken();
+      }),
+    soFar: ({ look }) =>
+      recorded(call, async () => {
+        if (look) await workspace.inTurn(() => index.look(hidden, never));
+        return taken();
       }),
   };
 }
@@ -75,10 +99,13 @@ function countsOf(uncovered: readonly Uncovered[]): NonNullable<FilesRecord['unc
 async function watchPaths(
   workspace: Workspace,
   paths: readonly string[],
-  { call, files, withheld }: WatchOptions,
+  { call, owner, files, withheld, signal }: WatchOptions,
 ): Promise<Watch> {
   const { store } = workspace;
   const hidden = await withheld();
+  // What a job of the same owner did until now stands before what this call does.
+  for (const index of workspace.indexes)
+    if (index.isWatchedBy(owner)) await workspace.inTurn(() => index.look(hidden, signal));
   const before = new Map<string, FileState>();
   const syncing: Promise<void>[] = [];
   const keep = (path: string): FileState =>
@@ -128,9 +155,11 @@ async function watchPaths(
           if (!sameState(was, is)) changes.push({ path, before: was, after: is });
         }
         if (changes.length === 0) return undefined;
+        for (const index of workspace.indexes) index.tell(owner, changes);
         await Promise.all([...syncing, store.sync()]);
         return { call, changes };
       }),
+    soFar: NOTHING,
   };
 }
 

@@ -6,7 +6,7 @@ import { closeSync, constants, fstatSync, openSync, readFileSync, readlinkSync }
 import { join } from 'node:path';
 import { errnoOf } from '../../core/errors.ts';
 import type { ContentStore } from './content-store.ts';
-import { ABSENT, type FileChange, type FileState, kindOf } from './file-state.ts';
+import { ABSENT, type FileChange, type FileState, kindOf, sameState } from './file-state.ts';
 import {
   createSlices,
   type Glance,
@@ -53,6 +53,25 @@ export interface Uncovered {
 
 export type WhyNotKept = 'too large' | 'denied by a rule' | 'too much at once' | 'unreadable';
 
+function untold(
+  changes: readonly FileChange[],
+  told: ReadonlyMap<string, FileState> | undefined,
+): readonly FileChange[] {
+  if (told === undefined) return changes;
+  return changes.flatMap((change) => {
+    const known = told.get(change.path);
+    if (known === undefined) return [change];
+    const { path, after } = change;
+    return sameState(known, after) || isSameUnread(known, after) ? [] : [{ path, before: known, after }];
+  });
+}
+
+/** Of a file that is too large for the index, the size has to do. */
+function isSameUnread(known: FileState, after: FileState): boolean {
+  if (known.kind !== 'file' || after.kind !== 'file' || after.hash !== undefined) return false;
+  return known.size === after.size && known.mode === after.mode;
+}
+
 export interface IndexOptions {
   /** Absolute and resolved. */
   readonly root: string;
@@ -69,8 +88,19 @@ export interface IndexOptions {
 /** A test of absolute paths: what may not be read is not kept. */
 export type Withheld = ((path: string) => boolean) | undefined;
 
+/** Whoever must know what changes between two moments. */
+export interface Watcher {
+  /** A change is told to one watcher of an owner: to the one that came last. */
+  readonly owner: unknown;
+  take(changes: readonly FileChange[]): void;
+}
+
 export class WorkspaceIndex {
   readonly #options: IndexOptions;
+  /** In the order in which they came. What one of them finds may be of another. */
+  readonly #watchers = new Set<Watcher>();
+  /** What files became by changes that their owner knows of since the last look. */
+  readonly #told = new Map<unknown, Map<string, FileState>>();
   #known: ReadonlyMap<string, Known>;
   #scan: Scan | undefined;
   #notKept = new Map<string, WhyNotKept>();
@@ -87,6 +117,43 @@ export class WorkspaceIndex {
   get uncovered(): readonly Uncovered[] {
     const folders = [...(this.#scan?.skipped ?? [])].map(([path, why]) => ({ path, why }));
     return [...folders, ...[...this.#notKept].map(([path, why]) => ({ path, why }))];
+  }
+
+  /** From here on `watcher` is told of changes. What changed before, with nobody watching, is somebody else's. */
+  async watch(watcher: Watcher, withheld: Withheld, signal: AbortSignal): Promise<void> {
+    if (this.#watchers.size > 0) await this.look(withheld, signal);
+    await this.prepare(withheld, signal);
+    this.#watchers.add(watcher);
+  }
+
+  /** The last changes are told before it resolves. */
+  async release(watcher: Watcher, withheld: Withheld, signal: AbortSignal): Promise<void> {
+    try {
+      await this.look(withheld, signal);
+    } finally {
+      this.#watchers.delete(watcher);
+    }
+  }
+
+  /** Tells what changed since the last look. */
+  async look(withheld: Withheld, signal: AbortSignal): Promise<void> {
+    const changes = await this.changes(withheld, signal);
+    if (changes.length === 0) return;
+    const last = new Map([...this.#watchers].map((watcher) => [watcher.owner, watcher]));
+    for (const [owner, watcher] of last) watcher.take(untold(changes, this.#told.get(owner)));
+    this.#told.clear();
+  }
+
+  isWatchedBy(owner: unknown): boolean {
+    return [...this.#watchers].some((watcher) => watcher.owner === owner);
+  }
+
+  /** The owner has a record of these already: the next look tells it only what came after them. */
+  tell(owner: unknown, changes: readonly FileChange[]): void {
+    if (!this.isWatchedBy(owner)) return;
+    const told = this.#told.get(owner) ?? new Map<string, FileState>();
+    this.#told.set(owner, told);
+    for (const { path, after } of changes) told.set(path, after);
   }
 
   /** Brings all that a command could change into the store, as far as the bounds go. Nothing is synced. */

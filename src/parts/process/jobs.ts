@@ -13,6 +13,8 @@ import { Sanitizer } from './sanitizer.ts';
 export interface OpenJobs extends Jobs {
   /** Those that ended since the last time that this was asked, but for those that somebody has `seen`. */
   ended(): readonly Job[];
+  /** Resolves when it is over. */
+  over(id: string): Promise<void>;
   /** For the end of the conversation: stops what runs. Resolves when nothing is left. */
   close(): Promise<void>;
 }
@@ -172,6 +174,10 @@ class FileJobs implements OpenJobs {
     const output = await file.read(from, bytes);
     const { pending } = sanitizer;
     return output.more || pending === '' ? output : { ...output, pending };
+  }
+
+  over(id: string): Promise<void> {
+    return this.#of(id).over;
   }
 
   async wait(id: string, from: number, ms: number, signal: AbortSignal): Promise<void> {

@@ -12,6 +12,7 @@ import type { ListWatch, SessionFilter, SessionMeta, TapeHeader, Tapes } from '.
 import { isMessage, readHeader, type Totals } from './entry.ts';
 import { decodeLine, parseObject } from './line.ts';
 import { type Holder, isHeld } from './lock.ts';
+import { oneLine, sessionName } from './one-line.ts';
 import {
   agentFolder,
   projectFolder,
@@ -22,7 +23,6 @@ import {
   trashFolder,
 } from './paths.ts';
 import { storageError } from './sync-fs.ts';
-import { oneLine } from './tree-rows.ts';
 
 export type Catalog = Pick<Tapes, 'find' | 'latest' | 'list' | 'meta' | 'paths'>;
 
@@ -229,7 +229,8 @@ function totalsIn(tail: Buffer): Totals {
     if (own !== undefined) return { ...own, messages: own.messages + messages, ...(name && { name }) };
     const record = decodeLine(line);
     if (record?.['type'] === 'message') messages++;
-    if (record?.['type'] === 'session_info' && typeof record['name'] === 'string') name ??= record['name'];
+    if (record?.['type'] === 'session_info' && typeof record['name'] === 'string')
+      name ??= sessionName(record['name']);
     end = start - 1;
   }
   return { messages, ...(name !== undefined && { name }) };

@@ -6,6 +6,7 @@ import { CrabError } from '../../core/errors.ts';
 import type { Appended, Entry, EntryBody, PartialMessage, Tape, TapeHeader } from '../../core/tape.ts';
 import type { Totals } from './entry.ts';
 import { encodeLine } from './line.ts';
+import { sessionName } from './one-line.ts';
 import { TreeReader } from './reader.ts';
 import type { Storage } from './storage.ts';
 import { type EntryTree, summaryOf } from './tree.ts';
@@ -113,7 +114,7 @@ export function encodeEntries(entries: readonly Entry[], before: Totals): readon
   let { messages, name, summary } = before;
   return entries.map((entry) => {
     if (entry.type === 'message') messages++;
-    if (entry.type === 'session_info') name = entry.name;
+    if (entry.type === 'session_info') name = entry.name && sessionName(entry.name);
     if (entry.type === 'compaction') summary = summaryOf(entry) ?? summary;
     const session: Totals = { messages, name, summary };
     return Buffer.from(encodeLine({ ...entry, session }));
@@ -141,5 +142,6 @@ function isAnswer(entry: Entry): boolean {
 }
 
 function nameIn(bodies: readonly EntryBody[] | undefined): string | undefined {
-  return bodies?.find((body) => body.type === 'session_info')?.name;
+  const named = bodies?.find((body) => body.type === 'session_info');
+  return named && sessionName(named.name);
 }

@@ -4,6 +4,7 @@
 import { ANCHOR_ENTRY, SHELL_ENTRY } from '../../core/custom.ts';
 import { type AssistantMessage, type Message, messageText, toolCalls } from '../../core/message.ts';
 import type { Entry, Outline, TapeReader, TreeRow } from '../../core/tape.ts';
+import { oneLine } from './one-line.ts';
 
 const SHOWN = new Set(['message', 'compaction', 'branch_summary', 'custom_message']);
 const MAX_TEXT = 200;
@@ -28,7 +29,7 @@ export function* treeRows(reader: TapeReader, everything = false): Generator<Tre
       parentId: shown.get(parentId) ?? null,
       kind: kindOf(entry),
       timestamp,
-      text: oneLine(textOf(entry)),
+      text: oneLine(textOf(entry), MAX_TEXT),
       ...(label !== undefined && { label }),
       isOnBranch: branch.has(id),
     };
@@ -93,13 +94,4 @@ function callNames(message: AssistantMessage): readonly string[] {
 function ofCustom(data: unknown): string {
   const { command, name, summary } = (data ?? {}) as Readonly<Record<string, unknown>>;
   return [command && `$ ${command}`, name, summary].filter((text) => typeof text === 'string').join(' ');
-}
-
-/** Controls are taken out: a terminal would obey them. */
-export function oneLine(text: string, most = MAX_TEXT): string {
-  const line = text
-    .slice(0, most * 2)
-    .replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ')
-    .trim();
-  return line.length <= most ? line : `${line.slice(0, most - 1)}…`;
 }

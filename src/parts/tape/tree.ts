@@ -4,6 +4,7 @@
 
 import type { BranchPart, Entry, Outline } from '../../core/tape.ts';
 import type { Totals } from './entry.ts';
+import { sessionName } from './one-line.ts';
 
 /** Where an entry's line stands: bytes from the start of the file, its length without the newline. */
 export interface Place {
@@ -156,7 +157,7 @@ export class EntryTree {
   }
 
   #note(entry: Entry): void {
-    if (entry.type === 'session_info') this.#name = entry.name;
+    if (entry.type === 'session_info') this.#name = entry.name && sessionName(entry.name);
     else if (entry.type === 'compaction') this.#summary = summaryOf(entry) ?? this.#summary;
     else if (entry.type === 'label') {
       if (entry.label === undefined || entry.label === '') this.#labels.delete(entry.targetId);
