@@ -90,6 +90,8 @@ class LineReader {
     this.#buffer.copyWithin(0, start, filled);
     this.#kept = filled - start;
   }
+
+  /** What stands behind the last newline. */
   giveRest(): void {
     if (this.#kept === 0 && !this.#isTooLong) return;
     const bytes = this.#isTooLong ? undefined : this.#buffer.subarray(0, this.#kept);
