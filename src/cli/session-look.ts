@@ -4,12 +4,12 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { EXIT } from '../core/errors.ts';
+import { localTime } from '../core/local-time.ts';
 import { type Message, messageText, toolCalls } from '../core/message.ts';
 import type { ListWatch, SessionMeta, TapeReader } from '../core/tape.ts';
 import { visible, visibleLine } from '../faces/visible.ts';
 import { treeRows } from '../parts/tape/tree-rows.ts';
 import { drawTree } from '../runtime/draw-tree.ts';
-import { localTime } from '../runtime/local-time.ts';
 import { locate, numberOf, type SessionCall, usage, wordsOf } from './session-call.ts';
 import { sessionRow } from './session-row.ts';
 

@@ -1,9 +1,9 @@
 // A session in a line of a list: when it was written last, how to name it, and what it is about.
 
+import { localTime } from '../core/local-time.ts';
 import type { SessionMeta } from '../core/tape.ts';
 import { count } from '../faces/amounts.ts';
 import { visibleLine } from '../faces/visible.ts';
-import { localTime } from '../runtime/local-time.ts';
 
 export interface RowOptions {
   readonly hasFolder?: boolean;

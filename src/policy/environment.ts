@@ -1,5 +1,6 @@
 // The facts of today that a model cannot know: what is told once, at the end of the system prompt.
 
+import { localDay } from '../core/local-time.ts';
 import type { GitHead } from './git.ts';
 
 export interface Surroundings {
@@ -13,11 +14,7 @@ export interface Surroundings {
 
 /** Lines for the system prompt. */
 export function describeSurroundings(at: Surroundings): readonly string[] {
-  const lines = [
-    `Date: ${new Date(at.now).toISOString().slice(0, 10)}`,
-    `Platform: ${at.platform}`,
-    `Working directory: ${at.cwd}`,
-  ];
+  const lines = [`Date: ${localDay(at.now)}`, `Platform: ${at.platform}`, `Working directory: ${at.cwd}`];
   if (at.directories.length > 0) lines.push(`Also open: ${at.directories.join(', ')}`);
   if (at.git !== undefined) {
     const { branch, commit } = at.git;

@@ -2,8 +2,8 @@
 
 import type { Effect } from '../core/command.ts';
 import type { Command, Extension } from '../core/extension.ts';
+import { localTime } from '../core/local-time.ts';
 import type { HistoryCoverage, RewindPoint, RewindReport, RewindWhat } from '../core/rewind.ts';
-import { localTime } from './local-time.ts';
 
 /** Points and paths that are listed; the rest is counted. */
 const MAX_POINTS = 30;

@@ -173,3 +173,15 @@ onEachWire('without a repository there is no word of one', async (wire) => {
   await at.run(['-p', 'hello']);
   assert.deepEqual(gitLine(at), []);
 });
+
+onEachWire('the date is that of the person, wherever they are', async (wire) => {
+  await using at = await journey(wire, { script: HELLO });
+  const dateIn = (timeZone: string) => new Intl.DateTimeFormat('sv-SE', { timeZone }).format();
+  // At every hour one of them has another day than Greenwich.
+  for (const TZ of ['Etc/GMT-14', 'Etc/GMT+12']) {
+    const before = dateIn(TZ);
+    await at.run(['-p', 'hello'], { env: { TZ } });
+    const told = /^Date: (.*)$/m.exec(lastSystem(at))?.[1] ?? '';
+    assert.ok([before, dateIn(TZ)].includes(told), `${told} in ${TZ}`);
+  }
+});
