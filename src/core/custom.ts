@@ -8,6 +8,8 @@ export const SHELL_ENTRY = 'crab.shell';
 export const ANCHOR_ENTRY = 'crab.anchor';
 /** `{rule}`: what the person allows for the rest of the session. */
 export const GRANT_ENTRY = 'crab.grant';
+/** `{decision, rule}`: what the person forbids, or wants to be asked about, from then on: on every branch, and in every fork. */
+export const RESTRICTION_ENTRY = 'crab.restriction';
 /** `{rule}`: the narrowest rule for a call that the person said yes to once. It allows nothing. */
 export const APPROVAL_ENTRY = 'crab.approval';
 

@@ -6,6 +6,7 @@ import {
   type Anchor,
   APPROVAL_ENTRY,
   GRANT_ENTRY,
+  RESTRICTION_ENTRY,
   SHELL_ENTRY,
   type ShellRecord,
 } from '../core/custom.ts';
@@ -58,7 +59,6 @@ export interface History {
 
 const STATE = 'crab.state';
 const PROMPT = 'crab.prompt';
-const RESTRICTION = 'crab.restriction';
 const UNCOMPACT = 'crab.uncompact';
 const MODE = 'crab.mode';
 
@@ -74,7 +74,8 @@ const custom = (customType: string, data: unknown): EntryBody => ({ type: 'custo
 
 export const stateEntry = (values: Readonly<Record<string, unknown>>): EntryBody => custom(STATE, values);
 export const grantEntry = (rule: string): EntryBody => custom(GRANT_ENTRY, { rule });
-export const restrictionEntry = (restriction: Restriction): EntryBody => custom(RESTRICTION, restriction);
+export const restrictionEntry = (restriction: Restriction): EntryBody =>
+  custom(RESTRICTION_ENTRY, restriction);
 export const approvalEntry = (rule: string): EntryBody => custom(APPROVAL_ENTRY, { rule });
 export const anchorEntry = (anchor: Anchor): EntryBody => custom(ANCHOR_ENTRY, anchor);
 export const shellEntry = (record: ShellRecord): EntryBody => custom(SHELL_ENTRY, record);
@@ -126,7 +127,7 @@ function beginning(compaction: CompactionEntry | undefined, [first]: readonly Me
 const BEGINNING_LOST = '(The beginning of this conversation could not be read.)';
 
 const FACTS = new Set([STATE, GRANT_ENTRY, PROMPT]);
-const SESSION_FACTS = new Set([RESTRICTION, MODE]);
+const SESSION_FACTS = new Set([RESTRICTION_ENTRY, MODE]);
 const FACT_TYPES = new Set(['model_change', 'thinking_level_change', 'active_tools_change']);
 const SAID = new Set(['message', 'branch_summary', 'custom_message']);
 

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
+import { RESTRICTION_ENTRY } from '../../core/custom.ts';
 import { seeded } from '../../core/seeded.ts';
-import type { Entry, NewTape, Tape, TapeReader, Tapes, TreeRow } from '../../core/tape.ts';
+import type { Entry, EntryBody, NewTape, Tape, TapeReader, Tapes, TreeRow } from '../../core/tape.ts';
 import { clone, findEntry, fork, moveTo, setLabel } from './branching.ts';
 import { answerSays, diskWith, systemError, tempFolder, testClock, userSays } from './tape.fixture.ts';
 import { createMemoryTapes, createTapes } from './tapes.ts';
@@ -215,3 +216,29 @@ test('an entry whose line changed after it was found is an error, and nothing el
   });
   assert.equal(reader.entry('nobody'), undefined);
 });
+
+onEachStorage(
+  'what was forbidden, before or behind where it begins, is forbidden in a fork',
+  async (tapes) => {
+    const { tape, entries } = await talk(tapes);
+    const [one, two] = entries;
+    const forbid = (rule: string): EntryBody => ({
+      type: 'custom',
+      customType: RESTRICTION_ENTRY,
+      data: { decision: 'deny', rule },
+    });
+    tape.append([forbid('Bash(rm *)'), userSays('on')]);
+    await moveTo(tape, two?.id ?? '').synced;
+    await tape.append([forbid('WebFetch')]).synced;
+    const early = await fork(tapes, tape, { at: one?.id ?? '' });
+    const whole = await fork(tapes, tape);
+    for (const copy of [early, whole]) {
+      const rules = [...copy.branch()].flatMap((entry) =>
+        entry.type === 'custom' ? [Object(entry.data).rule] : [],
+      );
+      assert.deepEqual(rules.sort(), ['Bash(rm *)', 'WebFetch']);
+    }
+    assert.deepEqual(texts(early).slice(0, 1), ['one']);
+    assert.ok(!texts(early).includes('on'));
+  },
+);

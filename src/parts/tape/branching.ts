@@ -1,9 +1,11 @@
 // What can be done with the tree of a session, over the interfaces alone, so that it holds for files and memory alike.
 // Nothing here removes anything: going back leaves the way that was gone on the tape, and a fork is a file of its own.
 
+import { RESTRICTION_ENTRY } from '../../core/custom.ts';
 import { CrabError } from '../../core/errors.ts';
 import type {
   Appended,
+  Entry,
   EntryBody,
   FilesTouched,
   NewTape,
@@ -19,16 +21,35 @@ export type ForkOptions = Partial<NewTape> & {
   readonly at?: string;
 };
 
-/** A session of its own that begins with the branch up to an entry, and with the labels on it. */
+/**
+ * A session of its own that begins with the branch up to an entry, and with the labels on it. What was forbidden later, or on
+ * another branch, is forbidden there, too.
+ */
 export function fork(tapes: Tapes, source: TapeReader, options: ForkOptions = {}): Promise<Tape> {
   const { at, ...given } = options;
   const to = at ?? source.leafId;
   return tapes.copy({
     ...newTape(source, given),
-    entries: source.branch({ to }),
+    entries: withRestrictions(source, to),
     labels: labelsBehind(source, to),
     ...(source.path !== undefined && { parentSession: source.path }),
   });
+}
+
+function* withRestrictions(source: TapeReader, to: string | null): Generator<Entry> {
+  const copied = new Set<string>();
+  let last: string | null = null;
+  for (const entry of source.branch({ to })) {
+    copied.add(entry.id);
+    last = entry.id;
+    yield entry;
+  }
+  const forbidden = source.entries(({ type, detail }) => type === 'custom' && detail === RESTRICTION_ENTRY);
+  for (const entry of forbidden) {
+    if (copied.has(entry.id)) continue;
+    yield { ...entry, parentId: last };
+    last = entry.id;
+  }
 }
 
 /** A session of its own with all that its source has, other branches included. */
