@@ -56,7 +56,7 @@ test('Ctrl-C ends the wait for another try', async () => {
   await at.shell('CRAB_MAX_RETRIES=4 "$crab"');
   await at.waitFor(IDLE);
   await at.send('think');
-  await at.waitFor(/Slow down\., trying again in 60 min, 2 of 5/);
+  await at.waitFor(/Slow down, trying again in 60 min, 2 of 5/);
   await at.key('C-c');
   await at.waitFor(/Interrupted[\s\S]*\n›$/);
   assert.equal(at.provider.requests.length, 1, 'one request and no more');

@@ -8,9 +8,9 @@ export function oneLine(text: string, most: number): string {
 /** Every later line of the file repeats it, and people type it. */
 const NAME_LENGTH = 100;
 
-/** What a session is called, of whatever somebody, or another program, has called it. */
+/** What a session is called, of whatever somebody, or another program, has called it. It is shown like any foreign text. */
 export function sessionName(given: string): string {
-  return shortened(given.slice(0, NAME_LENGTH * 4).replace(/[\s\p{Cc}]+/gu, ' '), NAME_LENGTH);
+  return shortened(given.slice(0, NAME_LENGTH * 4).replace(/\s+/gu, ' '), NAME_LENGTH);
 }
 
 function shortened(text: string, most: number): string {
