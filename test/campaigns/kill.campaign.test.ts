@@ -191,5 +191,8 @@ test('the campaign would notice a program whose writes are late', {
     await writeFile(shim, LATE_WRITES);
     return { NODE_OPTIONS: `--require ${shim}` };
   });
-  assert.match(faults.join('\n'), /was acknowledged and is not in session|is gone|is not a session: it is empty/);
+  assert.match(
+    faults.join('\n'),
+    /was acknowledged and is not in session|is gone|is not a session: it is empty/,
+  );
 });
