@@ -38,7 +38,7 @@ test('nothing of this machine is seen in the environment', async () => {
   process.env['ANTHROPIC_API_KEY'] = 'a real key';
   try {
     const { stdout } = await runCrab({ ...options, env: { EXTRA: 'x', TZ: undefined } });
-    const { PATH, TMPDIR, NODE_V8_COVERAGE, ...rest } = JSON.parse(stdout);
+    const { PATH, TMPDIR, NODE_V8_COVERAGE, NODE_COMPILE_CACHE, ...rest } = JSON.parse(stdout);
     const home = { HOME: work.home, CRAB_HOME: `${work.home}/.crab` };
     assert.deepEqual(rest, { ...home, LANG: 'C.UTF-8', EXTRA: 'x' });
     assert.equal(PATH, process.env['PATH']);

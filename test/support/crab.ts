@@ -142,11 +142,22 @@ function commandOf(bin: string): readonly [string, ...string[]] {
   return /\.[cm]?[jt]s$/.test(bin) ? [process.execPath, bin] : [bin];
 }
 
+/** Of the tests themselves: where temporary files lie, and what Node shares between one run of the program and the next. */
+const KEPT = ['TMPDIR', 'NODE_V8_COVERAGE', 'NODE_COMPILE_CACHE'];
+
 /** An allow-list: what is not named here does not reach the program. */
 export function cleanEnv(home: string): Readonly<Record<string, string | undefined>> {
-  const { PATH, TMPDIR, NODE_V8_COVERAGE } = process.env;
-  const kept = { PATH, ...(TMPDIR && { TMPDIR }), ...(NODE_V8_COVERAGE && { NODE_V8_COVERAGE }) };
-  return { ...kept, HOME: home, CRAB_HOME: join(home, '.crab'), LANG: 'C.UTF-8', TZ: 'UTC' };
+  const kept = Object.fromEntries(
+    KEPT.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])),
+  );
+  return {
+    PATH: process.env['PATH'],
+    ...kept,
+    HOME: home,
+    CRAB_HOME: join(home, '.crab'),
+    LANG: 'C.UTF-8',
+    TZ: 'UTC',
+  };
 }
 
 interface Output {
