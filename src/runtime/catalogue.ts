@@ -129,13 +129,11 @@ function requireTools({ onlyTools = [] }: Declaration, tools: readonly Tool[]): 
 
 /** A definition may come from elsewhere, and name what is only there: the agent does without. */
 function mistypedTools({ agent, onlyTools = [] }: Declaration, tools: readonly Tool[]): readonly string[] {
-  const names = new Set(tools.flatMap(namesOf));
   return unknownTools(agent, tools)
     .filter((name) => !onlyTools.includes(name))
     .map((name) => {
-      const [near] = suggestions(name, names);
-      const hint = near === undefined ? '' : ` Did you mean ${near}?`;
-      return `The agent ${agent.name} names a tool that there is not here: ${name}.${hint}`;
+      const what = `The agent ${agent.name} names a tool that there is not here: ${name}.`;
+      return `${what}${nearest(name, tools)}`;
     });
 }
 
@@ -144,11 +142,13 @@ function mistypedOmissions({ withoutTools }: Declaration, tools: readonly Tool[]
   const names = new Set(tools.flatMap(namesOf));
   return withoutTools
     .filter((name) => !name.includes('*') && !names.has(name))
-    .map((name) => {
-      const [near] = suggestions(name, names);
-      const hint = near === undefined ? '' : ` Did you mean ${near}?`;
-      return `There is no tool ${name} here that could be left out.${hint}`;
-    });
+    .map((name) => `There is no tool ${name} here that could be left out.${nearest(name, tools)}`);
+}
+
+/** A sentence to add to what is said of a name that no tool has; empty where none is like it. */
+function nearest(name: string, tools: readonly Tool[]): string {
+  const [near] = suggestions(name, new Set(tools.flatMap(namesOf)));
+  return near === undefined ? '' : ` Did you mean ${near}?`;
 }
 
 function byName<Named extends { readonly name: string; readonly aliases?: readonly string[] }>(

@@ -1,5 +1,5 @@
 // What a tape says about a conversation when it is opened again: the view that the model gets, the values that tools
-// kept, the grants, the model, the prompt. Crab's own facts are `custom` entries, named here and nowhere else.
+// kept, the grants, the model, the prompt. Crab's own facts are `custom` entries, named here where nobody else reads them.
 
 import {
   ANCHOR_ENTRY,

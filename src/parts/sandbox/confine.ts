@@ -352,8 +352,10 @@ class PolicyConfinement implements Confinement {
     const isThere = async (path: string) => (await this.#options.files.info(path)) !== undefined;
     for (const [index, name] of names.entries()) {
       const folder = join(root, ...names.slice(0, index));
-      const entries = new Set([name]);
-      for (const other of ['HEAD', 'objects', 'commondir'])
+      // Most folders are told by one look.
+      if (name !== 'HEAD' && !(await isThere(join(folder, 'HEAD')))) continue;
+      const entries = new Set([name, 'HEAD']);
+      for (const other of ['objects', 'commondir'])
         if (await isThere(join(folder, other))) entries.add(other);
       if (!isRepository(entries)) continue;
       const isCompleted = ['HEAD', 'objects'].includes(name) && !(await isThere(join(folder, name)));
